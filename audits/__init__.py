@@ -1,0 +1,1 @@
+"""What is asked: populations, anchors, reversals and their controls."""

@@ -1,0 +1,1 @@
+"""How it is computed: spectral coordinates, dimension, residual effects."""

@@ -1,0 +1,1 @@
+"""What is assumed: response models, their parameters and plain densities."""

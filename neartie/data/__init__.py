@@ -1,0 +1,1 @@
+"""Ground floor: responses, readers, simulators and the bundled example."""

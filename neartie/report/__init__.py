@@ -1,0 +1,1 @@
+"""Roof: figures, HTML and LaTeX; nothing is estimated here."""
