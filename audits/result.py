@@ -1,0 +1,92 @@
+"""The answer of a near-tie audit: tables, settings, and what went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class NearTieAudit:
+    """A near-tie audit, complete (P0, sections 3, C and D.1).
+
+    Attributes
+    ----------
+    population : DataFrame
+        Retained models: `model`, `owner`, `family`, `half` (0 or 1), `representative` (0 or 1),
+        `n_correct`.
+    excluded : DataFrame
+        Models that were left out: `model`, `reason`.
+    families : DataFrame
+        One row a family and half: `family`, `half`, `n_models`, `n_owners`,
+        `n_representatives`, `mean_accuracy`.
+    items : DataFrame
+        One row an item and half that the values were fitted in: `item`, `source`, `half`,
+        `cell` (`source|stratum`), `easiness` (logit, missing where no finite one exists),
+        `dif_range` (logit), `anchor` (0 or 1), `weight` (items), `constant` (0 or 1).
+    dif : DataFrame
+        Residual effects of the refit on the final anchors: `item`, `half`, `family`,
+        `effect` (logit, sum zero over families).
+    dimension : DataFrame
+        The whole loss curve: `half`, `k`, `loss` (nat per answer), `se`, `difference`,
+        `difference_se` (paired, against the smallest loss), `selected` (0 or 1). Empty when
+        the dimension was given.
+    rounds : DataFrame
+        One row a half and purification round (the refit is round 4): `half`, `round`, `k`,
+        `n_anchor`, `jaccard` (missing in the first), `n_iteration`, `largest_update`,
+        `converged` (0 or 1), `n_constant`.
+    scores : DataFrame
+        Representatives: `model`, `owner`, `family`, `half`, `full`, `anchor`.
+    pairs : DataFrame
+        Eligible pairs of the primary band: `model_a`, `model_b`, `half`, `gap_full`,
+        `gap_anchor` (a minus b), `reversed` (0 or 1).
+    thresholds : DataFrame
+        One row a band: `epsilon`, `n_band`, `n_tied`, `n_eligible`, `rate`, `random_median`,
+        `random_low`, `random_high`, `excess_pp`, `p_value`, `range_low`, `range_high`,
+        `n_random_undefined`, `n_bootstrap_undefined`.
+    fractions : DataFrame
+        One row an anchor fraction: `alpha`, `tau_b`, `n_eligible`, `reversal_rate`, `primary`.
+    random_rates : DataFrame
+        Matched-random rates: `replicate`, `epsilon`, `rate`.
+    k : (int, int)
+        Dimension in halves 0 and 1.
+    tau_b, all_pairs_rate : float or None
+        Missing where no pair defines them.
+    n_items, n_eligible, seed : int
+    primary_epsilon : float
+        The band of the headline, as a proportion.
+    jaccard : ((float, float), (float, float))
+        Per half: overlap of the anchor sets of rounds 1 and 2, and 2 and 3.
+    settings : dict
+        Every choice that made the numbers.
+    versions : dict
+        Program and library versions.
+    warnings : tuple of str
+        Caveats, worst first, in sentences.
+    """
+
+    population: pd.DataFrame
+    excluded: pd.DataFrame
+    families: pd.DataFrame
+    items: pd.DataFrame
+    dif: pd.DataFrame
+    dimension: pd.DataFrame
+    rounds: pd.DataFrame
+    scores: pd.DataFrame
+    pairs: pd.DataFrame
+    thresholds: pd.DataFrame
+    fractions: pd.DataFrame
+    random_rates: pd.DataFrame
+    k: tuple[int, int]
+    tau_b: float | None
+    all_pairs_rate: float | None
+    n_items: int
+    n_eligible: int
+    seed: int
+    primary_epsilon: float
+    jaccard: tuple[tuple[float, float], tuple[float, float]]
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    warnings: tuple[str, ...]
