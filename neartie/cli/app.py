@@ -1,0 +1,122 @@
+"""The `neartie` command: which subcommands exist, and how errors reach the user.
+
+A new subcommand is a function in a module of its own, beside this one, and one line in the list
+below. Such a module imports what is heavy inside its function, so that help stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, TextIO
+
+import typer
+
+import neartie
+from neartie.cli.describe import describe
+from neartie.data.errors import CaveatWarning, ConvergenceError, DataError
+
+EXIT_BROKEN_PIPE = 1
+EXIT_DATA = 2
+EXIT_CONVERGENCE = 3
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="neartie",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+app.command()(describe)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"neartie {neartie.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _neartie(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Which orderings on a leaderboard can be believed?"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What stands after `neartie`; those of the process when left out.
+
+    Returns
+    -------
+    int
+        0 when all went well, 1 when the reader of a pipe went away, 2 for wrong usage or data,
+        3 for an iteration that did not converge, 130 after an interrupt. An error that nobody
+        foresaw is raised, with its traceback.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    neartie 0.1.0
+    0
+    """
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            status = _run(arguments)
+            sys.stdout.flush()
+        except DataError as error:
+            return _fail(f"error: {error}", EXIT_DATA)
+        except ConvergenceError as error:
+            return _fail(f"error: did not converge: {error}", EXIT_CONVERGENCE)
+        except KeyboardInterrupt:
+            status = EXIT_INTERRUPTED
+        except BrokenPipeError:
+            # What is still buffered would raise once more when the interpreter closes stdout.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return EXIT_BROKEN_PIPE
+    return _fail("interrupted", status) if status == EXIT_INTERRUPTED else status
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        app(args=arguments, prog_name="neartie")
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 0
+    return 0
+
+
+def _fail(message: str, status: int) -> int:
+    print(message, file=sys.stderr)
+    return status
+
+
+_show_plainly = warnings.showwarning
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a caveat as a sentence; leave every other warning as it is."""
+    if issubclass(category, CaveatWarning):
+        print(f"warning: {message}", file=sys.stderr)
+    else:
+        _show_plainly(message, category, filename, lineno, file, line)

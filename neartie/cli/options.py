@@ -1,0 +1,111 @@
+"""Arguments that several commands share, and the one way to load responses from them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from neartie.data.responses import Responses
+
+
+class Rows(StrEnum):
+    """What the rows of a wide table are."""
+
+    items = "items"
+    models = "models"
+
+
+class Scores(StrEnum):
+    """Which scores are allowed."""
+
+    binary = "binary"
+    graded = "graded"
+
+
+class Repeats(StrEnum):
+    """What becomes of contradictory answers of one model to one item."""
+
+    stop = "stop"
+    first = "first"
+    last = "last"
+    mean = "mean"
+
+
+ResponsesPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESPONSES",
+        help="Table of answers: CSV, gzip CSV or Parquet; long (item, model, score) or wide.",
+    ),
+]
+ItemsOption = Annotated[
+    Path | None,
+    typer.Option("--items", help="Item table: column 'item', and others such as 'source'."),
+]
+ModelsOption = Annotated[
+    Path | None,
+    typer.Option("--models", help="Model table: column 'model', and 'owner', 'family', ..."),
+]
+RowsOption = Annotated[
+    Rows | None,
+    typer.Option("--rows", help="What rows of a wide table are, where its header does not say."),
+]
+ScoresOption = Annotated[
+    Scores, typer.Option("--scores", help="Right/wrong answers only, or any finite scores.")
+]
+ThresholdOption = Annotated[
+    float | None,
+    typer.Option("--threshold", help="Count a score of at least this as right, else as wrong."),
+]
+RepeatsOption = Annotated[
+    Repeats, typer.Option("--repeats", help="Which of contradictory repeated answers to use.")
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def load_responses(
+    path: Path,
+    *,
+    items: Path | None = None,
+    models: Path | None = None,
+    rows: Rows | None = None,
+    scores: Scores = Scores.binary,
+    threshold: float | None = None,
+    repeats: Repeats = Repeats.stop,
+) -> Responses:
+    """Return the responses that the shared options describe.
+
+    Parameters
+    ----------
+    path, items, models : Path
+        Files, as in `neartie.data.read.read_responses`.
+    rows, scores, threshold, repeats
+        As there.
+
+    Returns
+    -------
+    Responses
+
+    Raises
+    ------
+    DataError
+        If the files do not allow it.
+    """
+    from neartie.data.read import read_responses
+
+    return read_responses(
+        path,
+        items=items,
+        models=models,
+        rows=None if rows is None else rows.value,
+        scores=scores.value,
+        threshold=threshold,
+        repeats=repeats.value,
+    )
