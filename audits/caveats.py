@@ -1,0 +1,157 @@
+"""What a reader of an audit must know before the numbers: caveats in sentences."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from neartie.audits.anchors import exact_fraction
+from neartie.audits.population import Population
+from neartie.audits.purification import Purification
+from neartie.audits.settings import AuditSettings
+from neartie.inference.dimension import DimensionChoice
+
+FEW_PAIRS = 30
+
+
+def collect_caveats(
+    *,
+    population: Population,
+    choices: list[DimensionChoice | None],
+    purified: list[Purification],
+    thresholds: pd.DataFrame,
+    settings: AuditSettings,
+    reader_notices: tuple[str, ...],
+) -> tuple[str, ...]:
+    """Return the caveats of an audit, worst first.
+
+    Parameters
+    ----------
+    population, choices, purified, thresholds, settings
+        As in `neartie.audits.audit_tables.assemble`.
+    reader_notices : tuple of str
+
+    Returns
+    -------
+    tuple of str
+    """
+    return (
+        *_pair_caveats(thresholds, settings),
+        *_fit_caveats(purified, settings),
+        *_dimension_caveats(choices, purified, settings),
+        *_item_caveats(population, purified, settings),
+        *_population_caveats(population),
+        *reader_notices,
+    )
+
+
+def _pair_caveats(thresholds: pd.DataFrame, settings: AuditSettings) -> list[str]:
+    row = thresholds[thresholds["epsilon"] == float(exact_fraction(settings.primary_band))].iloc[0]
+    points = f"{100 * row['epsilon']:g} point(s)"
+    n = int(row["n_eligible"])
+    found = []
+    if n == 0:
+        found.append(
+            f"No eligible pair within {points}: {int(row['n_band'])} pairs are that close, all of "
+            "them tied. The reversal rate is undefined."
+            if row["n_band"]
+            else f"No pair of different owner and family is within {points}: the reversal rate is "
+            "undefined."
+        )
+    elif n < FEW_PAIRS:
+        found.append(f"Only {n} eligible pairs within {points}: the rate is coarse and noisy.")
+    undefined = int(row["n_random_undefined"])
+    if undefined and n:
+        found.append(
+            f"{undefined} random subtests leave no eligible pair; they count against the observed "
+            "rate in p and are left out of the median."
+        )
+    empty = int(row["n_bootstrap_undefined"])
+    if empty and n:
+        found.append(f"{empty} recomposed benchmarks leave no eligible pair; the range omits them.")
+    return found
+
+
+def _fit_caveats(purified: list[Purification], settings: AuditSettings) -> list[str]:
+    found = []
+    for half, part in enumerate(purified):
+        if settings.cycles is not None and not part.rounds["converged"].all():
+            found.append(
+                f"Half {half}: {settings.cycles} cycles, as asked for, stop before convergence "
+                f"(largest last update {part.rounds['largest_update'].max():.1g} logit)."
+            )
+        if part.settled is None and settings.rounds > 1:
+            found.append(
+                f"Half {half}: the anchor set still changed in round {settings.rounds} (Jaccard "
+                f"{part.rounds['jaccard'].iloc[settings.rounds - 1]:.3f}); rounds are fixed, so "
+                "the last set is used."
+            )
+    return found
+
+
+def _dimension_caveats(
+    choices: list[DimensionChoice | None], purified: list[Purification], settings: AuditSettings
+) -> list[str]:
+    found = []
+    for half, (choice, part) in enumerate(zip(choices, purified, strict=True)):
+        ks = part.rounds["k"].tolist()
+        asked = choice.k if choice else settings.dimensions[half]
+        if ks[0] < asked:
+            found.append(
+                f"Half {half}: dimension {asked} is not feasible; it was cut to the rank {ks[0]}."
+            )
+        if min(ks) < ks[0]:
+            found.append(
+                f"Half {half}: the anchors' matrix has rank {min(ks)}, below K = {ks[0]}; K was cut "
+                "in later rounds."
+            )
+        if choice is None:
+            continue
+        largest = int(choice.table["k"].max())
+        if choice.k == largest:
+            found.append(
+                f"Half {half}: the selected K = {choice.k} is the largest feasible candidate; "
+                "structure beyond it may remain in the residual effects."
+            )
+        elif choice.k_best == largest:
+            found.append(
+                f"Half {half}: the smallest held-out loss is at the largest feasible candidate "
+                f"(K = {largest}); the rule selected K = {choice.k}."
+            )
+        if len(choice.losses) == 1:
+            found.append(
+                f"Half {half}: one validation model gives no standard error; the K of the smallest "
+                "loss was taken."
+            )
+    return found
+
+
+def _item_caveats(
+    population: Population, purified: list[Purification], settings: AuditSettings
+) -> list[str]:
+    found = []
+    for half, part in enumerate(purified):
+        constant = part.selecting.constant
+        n = int((constant != 0).sum())
+        if not n:
+            continue
+        kept = int((part.subtest.selected & (constant != 0)).sum())
+        rule = "kept" if settings.constant_items == "keep" else "dropped where a cell has others"
+        found.append(
+            f"Half {half}: {int((constant > 0).sum())} items are solved by every model and "
+            f"{int((constant < 0).sum())} by none; they have no finite easiness and no DIF "
+            f"({rule}: {kept} of them are anchors)."
+        )
+    if "source" not in population.responses.items:
+        found.append("No sources given: all items are treated as one source.")
+    return found
+
+
+def _population_caveats(population: Population) -> list[str]:
+    found = [notice[0].upper() + notice[1:] + "." for notice in population.notices]
+    if len(population.excluded):
+        reasons = population.excluded["reason"].str.split(":").str[0].value_counts().sort_index()
+        counts = ", ".join(f"{n} ({reason})" for reason, n in reasons.items())
+        found.append(f"{len(population.excluded)} models were left out: {counts}.")
+    if population.frozen:
+        found.append("The population was given: no owner cap and no minimum family size applied.")
+    return found
