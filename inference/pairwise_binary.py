@@ -1,0 +1,253 @@
+"""Association of every pair of right/wrong items, summed for each item as it is counted.
+
+No item-by-item matrix is ever held: each pair is counted on bits, turned into all its statistics,
+and added to the row of its item.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neartie.inference.pairwise_bits import compiled, count_common, in_row_blocks, pack_rows
+
+#: What is summed over the pairs of an item, in the order of the columns of `PairSums.sums`.
+PAIR_STATISTICS: Final = (
+    "signed_isotonic_r2",
+    "covariance",
+    "variance_product",
+    "largest_covariance",
+    "phi",
+    "acc",
+    "f1",
+    "smc",
+    "mi",
+    "kappa",
+    "u_sym",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class PairSums:
+    """Sums over the defined pairs of each item.
+
+    Attributes
+    ----------
+    sums : (n_item, n_statistic) float
+        Columns as in `PAIR_STATISTICS`.
+    n_pairs : (n_item,) int
+        Pairs in which both items vary over the models that answered both.
+    n_undefined : (n_item,) int
+        The other pairs.
+    n_negative : (n_item,) int
+        Defined pairs with a negative coefficient.
+    group_sums : (n_item, n_group) float
+        Signed isotonic R² summed over the partners in each group.
+    group_pairs : (n_item, n_group) int
+        Their number.
+    """
+
+    sums: NDArray[np.float64]
+    n_pairs: NDArray[np.int64]
+    n_undefined: NDArray[np.int64]
+    n_negative: NDArray[np.int64]
+    group_sums: NDArray[np.float64]
+    group_pairs: NDArray[np.int64]
+
+    def mean(self, statistic: str) -> NDArray[np.float64]:
+        """(n_item,) float: mean of a statistic over the defined pairs; NaN without any."""
+        return means(self.sums[:, PAIR_STATISTICS.index(statistic)], self.n_pairs)
+
+
+def means(sums: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return sums over counts, NaN where nothing was counted."""
+    mean = np.full(sums.shape, np.nan)
+    np.divide(sums, counts, out=mean, where=counts > 0)
+    return mean
+
+
+@compiled
+def _count_row(
+    i: int,
+    right: NDArray[np.uint64],
+    observed: NDArray[np.uint64],
+    n_right: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    count: NDArray[np.float64],
+) -> None:
+    """Fill (n, right on i, right on j, right on both) for the partners j of item i.
+
+    A partner that is the item itself gets n = 0 right answers, and so counts as undefined.
+    """
+    for t in range(count.shape[1]):
+        j = neighbours[i, t] if neighbours.shape[0] else t
+        count[3, t] = count_common(right, i, right, j)
+        if observed.shape[0]:
+            count[0, t] = count_common(observed, i, observed, j)
+            count[1, t] = count_common(right, i, observed, j)
+            count[2, t] = count_common(observed, i, right, j)
+        else:
+            count[1, t] = n_right[i]
+            count[2, t] = n_right[j]
+        if j == i:
+            count[1:, t] = 0.0
+
+
+@compiled
+def _linear_row(count: NDArray[np.float64], value: NDArray[np.float64]) -> None:
+    """Fill rows 0 to 4 of `value`, and 1 or 0 for defined or not into the last row."""
+    for t in range(count.shape[1]):
+        n, a, b, both = count[0, t], count[1, t], count[2, t], count[3, t]
+        d = n * both - a * b
+        spread = a * (n - a) * (b * (n - b))
+        defined = spread > 0.0
+        per_spread = 1.0 / spread if defined else 0.0
+        per_square = 1.0 / (n * n) if defined else 0.0
+        value[0, t] = d * abs(d) * per_spread
+        value[1, t] = d * per_square
+        value[2, t] = spread * per_square * per_square
+        value[3, t] = (n * min(a, b) - a * b) * per_square
+        value[4, t] = d * np.sqrt(per_spread)
+        value[-1, t] = 1.0 if defined else 0.0
+
+
+@compiled
+def _agreement_row(
+    count: NDArray[np.float64], x_log_x: NDArray[np.float64], value: NDArray[np.float64]
+) -> None:
+    """Fill rows 5 to 10 of `value`."""
+    for t in range(count.shape[1]):
+        if value[-1, t] == 0.0:
+            value[5:-1, t] = 0.0
+            continue
+        n, a, b, both = int(count[0, t]), int(count[1, t]), int(count[2, t]), int(count[3, t])
+        neither = n - a - b + both
+        agree, chance = (both + neither) / n, (a * b + (n - a) * (n - b)) / float(n * n)
+        marginal = x_log_x[a] + x_log_x[n - a] + x_log_x[b] + x_log_x[n - b]
+        joint = x_log_x[both] + x_log_x[a - both] + x_log_x[b - both] + x_log_x[neither]
+        information = joint - marginal + x_log_x[n]
+        value[5, t] = both / n
+        value[6, t] = 2.0 * both / (a + b)
+        value[7, t] = agree
+        value[8, t] = information / n
+        value[9, t] = (agree - chance) / (1.0 - chance)
+        value[10, t] = 2.0 * information / (2.0 * x_log_x[n] - marginal)
+
+
+@compiled
+def _sum_rows(
+    start: int,
+    stop: int,
+    n_model: int,
+    right: NDArray[np.uint64],
+    observed: NDArray[np.uint64],
+    n_right: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    group: NDArray[np.int64],
+    x_log_x: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    group_sums: NDArray[np.float64],
+    group_pairs: NDArray[np.int64],
+) -> None:
+    n_partner = neighbours.shape[1] if neighbours.shape[0] else right.shape[0]
+    count, value = np.full((4, n_partner), float(n_model)), np.zeros((12, n_partner))
+    for i in range(start, stop):
+        # Two passes, so that the second one runs on several pairs at once.
+        _count_row(i, right, observed, n_right, neighbours, count)
+        _linear_row(count, value)
+        if sums.shape[1] > 5:
+            _agreement_row(count, x_log_x, value)
+        for s in range(sums.shape[1]):
+            total = 0.0
+            for t in range(n_partner):
+                total += value[s, t]
+            sums[i, s] = total
+        for t in range(n_partner):
+            j = neighbours[i, t] if neighbours.shape[0] else t
+            if value[-1, t] == 0.0:
+                counts[i, 1] += j != i
+                continue
+            counts[i, 0] += 1
+            counts[i, 2] += value[0, t] < 0.0
+            group_sums[i, group[j]] += value[0, t]
+            group_pairs[i, group[j]] += 1
+
+
+def binary_pair_sums(
+    right: NDArray[np.bool_],
+    observed: NDArray[np.bool_],
+    *,
+    neighbours: NDArray[np.int64] | None = None,
+    group: NDArray[np.int64] | None = None,
+    full: bool = True,
+) -> PairSums:
+    r"""Return the sums over pairs of the statistics of P2's Table 1, for right/wrong items.
+
+    Parameters
+    ----------
+    right : (n_item, n_model) bool
+        Right answers. A missing answer is not right.
+    observed : (n_item, n_model) bool
+        Where there is an answer.
+    neighbours : (n_item, n_neighbour) int, optional
+        Partners of each item; all other items when left out.
+    group : (n_item,) int, optional
+        Group of each item, from 0; one group when left out.
+    full : bool
+        Whether all statistics are wanted, or those up to `phi` alone.
+
+    Returns
+    -------
+    PairSums
+
+    Notes
+    -----
+    With n models that answered both items, a and b right answers on each and c on both, let
+    d = n c - a b. Then phi² = d² / (a (n-a) b (n-b)). A monotone function of a predictor with two
+    levels takes two values, and the best two are the two means, so the isotonic R² of two 0/1
+    items is phi² in both directions and its sign that of d. All counts are exact integers; their
+    table is the matrix product of the answers, taken on bits.
+
+    `covariance`, `variance_product` and `largest_covariance` divide by n (ddof 0); the last is
+    that of two items with the same margins whose right answers are nested. Entropies are in nats.
+
+    References
+    ----------
+    P2, Table 1 and appendix C.
+
+    Examples
+    --------
+    >>> right = np.array([[1, 1, 0, 0], [1, 1, 1, 0]], dtype=bool)
+    >>> pairs = binary_pair_sums(right, np.ones((2, 4), dtype=bool))
+    >>> pairs.mean("signed_isotonic_r2").round(4)
+    array([0.3333, 0.3333])
+    """
+    n_item, n_model = right.shape
+    codes = np.zeros(n_item, dtype=np.int64) if group is None else group
+    n_group = int(codes.max(initial=0)) + 1
+    answers = np.arange(n_model + 1, dtype=np.float64)
+    x_log_x = answers * np.log(np.maximum(answers, 1.0))
+    seen = np.zeros((0, 0), dtype=np.uint64) if observed.all() else pack_rows(observed)
+    partners = np.zeros((0, 0), dtype=np.int64) if neighbours is None else neighbours
+    sums = np.zeros((n_item, len(PAIR_STATISTICS) if full else 5))
+    counts = np.zeros((n_item, 3), dtype=np.int64)
+    group_sums = np.zeros((n_item, n_group))
+    group_pairs = np.zeros((n_item, n_group), dtype=np.int64)
+    data = (pack_rows(right), seen, right.sum(axis=1, dtype=np.int64), partners, codes, x_log_x)
+
+    def work(start: int, stop: int) -> None:
+        _sum_rows(start, stop, n_model, *data, sums, counts, group_sums, group_pairs)
+
+    in_row_blocks(work, n_item)
+    return PairSums(
+        sums=sums,
+        n_pairs=counts[:, 0],
+        n_undefined=counts[:, 1],
+        n_negative=counts[:, 2],
+        group_sums=group_sums,
+        group_pairs=group_pairs,
+    )
