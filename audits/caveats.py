@@ -40,6 +40,7 @@ def collect_caveats(
         *_dimension_caveats(choices, purified, settings),
         *_item_caveats(population, purified, settings),
         *_population_caveats(population),
+        *_settling_caveats(purified, settings),
         *reader_notices,
     )
 
@@ -72,20 +73,29 @@ def _pair_caveats(thresholds: pd.DataFrame, settings: AuditSettings) -> list[str
 
 
 def _fit_caveats(purified: list[Purification], settings: AuditSettings) -> list[str]:
-    found = []
-    for half, part in enumerate(purified):
-        if settings.cycles is not None and not part.rounds["converged"].all():
-            found.append(
-                f"Half {half}: {settings.cycles} cycles, as asked for, stop before convergence "
-                f"(largest last update {part.rounds['largest_update'].max():.1g} logit)."
-            )
-        if part.settled is None and settings.rounds > 1:
-            found.append(
-                f"Half {half}: the anchor set still changed in round {settings.rounds} (Jaccard "
-                f"{part.rounds['jaccard'].iloc[settings.rounds - 1]:.3f}); rounds are fixed, so "
-                "the last set is used."
-            )
-    return found
+    return [
+        f"Half {half}: {settings.cycles} cycles, as asked for, stop before convergence "
+        f"(largest last update {part.rounds['largest_update'].max():.1g} logit)."
+        for half, part in enumerate(purified)
+        if settings.cycles is not None and not part.rounds["converged"].all()
+    ]
+
+
+def _settling_caveats(purified: list[Purification], settings: AuditSettings) -> list[str]:
+    if settings.rounds < 2:
+        return []
+    last = settings.rounds - 1
+    moving = [
+        f"Jaccard {part.rounds['jaccard'].iloc[last]:.3f} in half {half}"
+        for half, part in enumerate(purified)
+        if part.settled is None
+    ]
+    if not moving:
+        return []
+    return [
+        f"The anchor set still changed in round {settings.rounds} ({', '.join(moving)}). The number "
+        "of rounds is fixed, so the last set is used."
+    ]
 
 
 def _dimension_caveats(

@@ -211,9 +211,7 @@ def _held_out_losses(
     return losses
 
 
-def _choose(
-    losses: Floats, feasible: list[int], rule: Rule, basis: Coordinates
-) -> DimensionChoice:
+def _choose(losses: Floats, feasible: list[int], rule: Rule, basis: Coordinates) -> DimensionChoice:
     n = len(losses)
     mean = losses.mean(axis=0)
     best = int(np.argmin(mean))

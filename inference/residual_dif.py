@@ -86,7 +86,9 @@ def family_codes(family: ArrayLike) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     if len(names) < 2:
         raise DataError(
             f"family effects compare at least two families, but all {len(labels)} models belong "
-            f"to {names[0]!r}" if len(names) else "there are no models to compare"
+            f"to {names[0]!r}"
+            if len(names)
+            else "there are no models to compare"
         )
     return tuple(str(name) for name in names), codes.astype(np.intp)
 
@@ -226,7 +228,9 @@ def _initial(
     return easiness, effects
 
 
-def _spread[T: np.generic](part: NDArray[T], rows: NDArray[np.intp], n: int, fill: float) -> NDArray[T]:
+def _spread[T: np.generic](
+    part: NDArray[T], rows: NDArray[np.intp], n: int, fill: float
+) -> NDArray[T]:
     whole = np.full((n, *part.shape[1:]), fill, dtype=part.dtype)
     whole[rows] = part
     return whole

@@ -15,6 +15,8 @@ from typing import Annotated, TextIO
 import typer
 
 import neartie
+from neartie.cli.audit import audit
+from neartie.cli.demo import demo
 from neartie.cli.describe import describe
 from neartie.data.errors import CaveatWarning, ConvergenceError, DataError
 
@@ -31,7 +33,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+app.command()(demo)
 app.command()(describe)
+app.command()(audit)
 
 
 def _print_version(wanted: bool) -> None:

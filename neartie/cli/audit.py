@@ -1,0 +1,226 @@
+"""`neartie audit`: from a response matrix to the near-tie audit."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from neartie.cli.options import (
+    ItemsOption,
+    JsonOption,
+    ModelsOption,
+    Repeats,
+    RepeatsOption,
+    ResponsesPath,
+    RowsOption,
+    Scores,
+    SeedOption,
+    ThresholdOption,
+    load_responses,
+)
+from neartie.cli.progress import show_progress
+
+if TYPE_CHECKING:
+    from neartie.audits.result import NearTieAudit
+    from neartie.audits.settings import AuditSettings
+    from neartie.data.responses import Responses
+
+OUTPUT = Path("neartie-report")
+
+
+class Missing(StrEnum):
+    """What becomes of missing answers."""
+
+    stop = "stop"
+    drop_models = "drop-models"
+    drop_items = "drop-items"
+
+
+class Rule(StrEnum):
+    """How the dimension is chosen from the loss curve."""
+
+    one_se = "one-se"
+    paired = "paired"
+    minimum = "minimum"
+
+
+class ConstantItems(StrEnum):
+    """Whether constant items may be anchors."""
+
+    keep = "keep"
+    drop = "drop"
+
+
+class Decomposition(StrEnum):
+    """How the spectral model is computed."""
+
+    exact = "exact"
+    randomized = "randomized"
+
+
+def audit(
+    responses: ResponsesPath,
+    items: ItemsOption = None,
+    models: ModelsOption = None,
+    k: Annotated[
+        str | None,
+        typer.Option(
+            "--k", help="Dimension of the spectral model, such as 8, or 4,8 for halves 0 and 1."
+        ),
+    ] = None,
+    alpha: Annotated[
+        str,
+        typer.Option(
+            "--alpha",
+            help="Fraction of items to keep as anchors; more of them, after commas, are "
+            "a sensitivity analysis.",
+        ),
+    ] = "0.5,0.3,0.7",
+    controls: Annotated[
+        int, typer.Option("--controls", min=0, help="Number of matched random subtests.")
+    ] = 1000,
+    bootstraps: Annotated[
+        int, typer.Option("--bootstraps", min=0, help="Number of recomposed benchmarks.")
+    ] = 2000,
+    min_family_size: Annotated[
+        int, typer.Option("--min-family-size", min=1, help="Drop families with fewer models.")
+    ] = 20,
+    owner_cap: Annotated[
+        int, typer.Option("--owner-cap", min=1, help="Most models of one owner and family.")
+    ] = 5,
+    missing: Annotated[
+        Missing, typer.Option("--missing", help="What to do about missing answers.")
+    ] = Missing.stop,
+    constant_items: Annotated[
+        ConstantItems,
+        typer.Option(
+            "--constant-items", help="Whether items answered alike by all can be anchors."
+        ),
+    ] = ConstantItems.keep,
+    rule: Annotated[
+        Rule, typer.Option("--rule", help="How to choose K from the held-out losses.")
+    ] = Rule.one_se,
+    cycles: Annotated[
+        int | None,
+        typer.Option(
+            "--cycles",
+            min=1,
+            help="Stop the DIF fit after so many cycles (the paper: 5) instead of at its optimum.",
+        ),
+    ] = None,
+    decomposition: Annotated[
+        Decomposition, typer.Option("--decomposition", help="Exact, or randomized as in the paper.")
+    ] = Decomposition.exact,
+    rows: RowsOption = None,
+    threshold: ThresholdOption = None,
+    repeats: RepeatsOption = Repeats.stop,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the benchmark, for titles.")
+    ] = None,
+    seed: SeedOption = 0,
+    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = OUTPUT,
+    json: JsonOption = False,
+) -> None:
+    """Audit near ties: do they reverse when items with family-dependent functioning are left out?"""
+    from neartie.audits.settings import AuditSettings
+    from neartie.data.errors import DataError
+
+    try:
+        settings = AuditSettings(
+            dimension=_dimension(k),
+            alpha=[part for part in alpha.split(",") if part.strip()],
+            controls=controls,
+            bootstraps=bootstraps,
+            min_family_size=min_family_size,
+            owner_cap=owner_cap,
+            missing=missing.value,
+            constant_items=constant_items.value,
+            rule=rule.value,
+            cycles=cycles,
+            decomposition=decomposition.value,
+        )
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    data = load_responses(
+        responses,
+        items=items,
+        models=models,
+        rows=rows,
+        scores=Scores.binary,
+        threshold=threshold,
+        repeats=repeats,
+    )
+    title = name or responses.name.split(".")[0]
+    run_audit(data, settings, seed=seed, out=out, name=title, as_json=json)
+
+
+def run_audit(
+    data: Responses,
+    settings: AuditSettings,
+    *,
+    seed: int,
+    out: Path,
+    name: str,
+    as_json: bool = False,
+) -> NearTieAudit:
+    """Audit, write the files, and print the summary.
+
+    Parameters
+    ----------
+    data : Responses
+    settings : AuditSettings
+    seed : int
+    out : Path
+    name : str
+        Of the benchmark.
+    as_json : bool
+        Print `summary.json` instead of text.
+
+    Returns
+    -------
+    NearTieAudit
+    """
+    from neartie.audits.near_tie import audit_near_ties
+    from neartie.data.files import output_folder, to_json
+    from neartie.report.audit_files import write_audit
+    from neartie.report.text import audit_text
+
+    # a folder that cannot be written is to be heard of before the work, not after it
+    with output_folder(out):
+        pass
+    with show_progress() as say:
+        result = audit_near_ties(data, settings, rng=seed, progress=say)
+        say("report", 0)
+        write_audit(result, out, name=name)
+    if as_json:
+        print(to_json(result.to_dict()))
+    else:
+        print(audit_text(result, name=name))
+        print(
+            f"\nReport: {out / 'report.html'} (numbers in {out / 'summary.json'} and CSV beside it)"
+        )
+    return result
+
+
+def _dimension(text: str | None) -> int | tuple[int, int] | None:
+    """Return the dimensions that `--k` names.
+
+    Examples
+    --------
+    >>> _dimension("8"), _dimension("4,8")
+    (8, (4, 8))
+    """
+    if text is None:
+        return None
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise ValueError(
+            f"--k takes one whole number, or two for halves 0 and 1, such as 4,8; got {text!r}"
+        )
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])

@@ -1,0 +1,43 @@
+"""Progress of long steps on the terminal; silent where nobody looks on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def show_progress() -> Iterator[Callable[[str, float], None]]:
+    """Give a function (step, share done) that draws a bar a step on standard error.
+
+    Yields
+    ------
+    callable
+        Each new name opens a bar and completes the one before.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(file=sys.stderr)
+    bars = Progress(
+        TextColumn("{task.description:<28}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    tasks = {}
+
+    def say(step: str, share: float) -> None:
+        if step not in tasks:
+            for task in tasks.values():
+                bars.update(task, completed=1)
+                bars.stop_task(task)
+            tasks[step] = bars.add_task(step, total=1)
+        bars.update(tasks[step], completed=share)
+
+    with bars:
+        yield say
