@@ -35,7 +35,7 @@ def simulate_leaderboard(
     easiness_sd: float = 2.0,
     source_sd: float = 0.5,
     discrimination: float = 0.5,
-    secondary_discrimination: float = 0.25,
+    secondary_discrimination: float = 0.5,
     checkpoint_sd: float = 0.3,
     impact: float = 0.3,
     dif_share: float = 0.25,
