@@ -91,8 +91,8 @@ def plot_dimension(audit: NearTieAudit, *, half: int, ax: Axes | None = None) ->
 def _label(ax: Axes, selected: list[int], best: list[int], *, has_limit: bool) -> None:
     from matplotlib.lines import Line2D
 
-    disc = Line2D([], [], ls="", marker="o", ms=7, color=VERMILION)
-    ring = Line2D([], [], ls="", marker="o", ms=8, mfc="none", mec=INK, mew=1.2)
+    disc = Line2D([], [], ls="", marker="o", ms=6, color=VERMILION)
+    ring = Line2D([], [], ls="", marker="o", ms=7, mfc="none", mec=INK, mew=1.2)
     entries = [(disc, f"selected, K = {k}") for k in selected]
     entries += [(ring, f"smallest loss, K = {k}") for k in best]
     if has_limit:
@@ -102,7 +102,12 @@ def _label(ax: Axes, selected: list[int], best: list[int], *, has_limit: bool) -
         [handle for handle, _ in entries],
         [name for _, name in entries],
         frameon=False,
-        fontsize=8.5,
+        fontsize=8,
         labelcolor=INK,
-        loc="upper right",
+        ncols=2,
+        loc="upper left",
+        bbox_to_anchor=(-0.02, -0.19),
+        borderaxespad=0,
+        handletextpad=0.4,
+        columnspacing=1.0,
     )

@@ -127,6 +127,8 @@ def _label_bands(ax: Axes, table: pd.DataFrame) -> None:
 
     ax.set_xscale("log", base=2)
     ax.xaxis.set_minor_locator(NullLocator())
+    # Bands without an excess keep their place.
+    ax.set_xlim(table["gap_points"].min() / 1.17, table["gap_points"].max() * 1.17)
     ax.set_xticks(table["gap_points"], [points(epsilon) for epsilon in table["epsilon"]])
     # Texts of their own, not second lines of the tick labels: SVG centres single lines exactly.
     for gap, number in zip(table["gap_points"], table["n_eligible"], strict=True):

@@ -78,6 +78,7 @@ def plot_random(audit: NearTieAudit, *, ax: Axes | None = None) -> Axes:
     _label(ax, numbers)
     ax.set_xlabel("pairs reversed (%)")
     ax.set_ylabel("random subtests")
+    ax.locator_params(axis="x", steps=[1, 2, 5, 10])
     ax.locator_params(axis="y", nbins=5, integer=True)
     return ax
 
@@ -99,30 +100,40 @@ def _edges(rates: NDArray[np.float64], *, observed: float, n_pairs: int) -> NDAr
 
 
 def _label(ax: Axes, numbers: Headline) -> None:
-    observed = f"observed {percent(numbers.rate)}%"
-    if numbers.p_value is not None:
-        observed += f", {p_text(numbers.p_value)}"
-    _mark(ax, numbers.rate, observed, colour=VERMILION, line="-", height=0.99)
-    median = f"random median {percent(numbers.random_median)}%"
-    _mark(ax, numbers.random_median, median, colour=INK, line="--", height=0.87)
+    low, high = ax.get_xlim()
+    rate, median = numbers.rate, numbers.random_median
+    if rate is not None:
+        text = f"observed {percent(rate)}%"
+        if numbers.p_value is not None:
+            text += f", {p_text(numbers.p_value)}"
+        is_far_right = 100 * rate > low + 0.55 * (high - low)
+        _mark(ax, rate, text, colour=VERMILION, line="-", height=0.99, to_the_left=is_far_right)
+    if median is not None:
+        # Away from the observed line, unless the axis ends too soon.
+        place = (100 * median - low) / (high - low)
+        to_the_left = place > 0.35 if rate is None or rate >= median else place > 0.65
+        text = f"random median {percent(median)}%"
+        _mark(ax, median, text, colour=INK, line="--", height=0.87, to_the_left=to_the_left)
 
 
 def _mark(
-    ax: Axes, rate: float | None, text: str, *, colour: str, line: str, height: float
+    ax: Axes,
+    rate: float,
+    text: str,
+    *,
+    colour: str,
+    line: str,
+    height: float,
+    to_the_left: bool,
 ) -> None:
-    if rate is None:
-        return
-    at = 100 * rate
-    low, high = ax.get_xlim()
-    is_right = at > low + 0.55 * (high - low)
-    ax.axvline(at, ymax=height, color=colour, lw=1.2, ls=line)
+    ax.axvline(100 * rate, ymax=height, color=colour, lw=1.2, ls=line)
     ax.annotate(
         text,
-        (at, height),
+        (100 * rate, height),
         xycoords=ax.get_xaxis_transform(),
-        xytext=(-5 if is_right else 5, 0),
+        xytext=(-5 if to_the_left else 5, 0),
         textcoords="offset points",
-        ha="right" if is_right else "left",
+        ha="right" if to_the_left else "left",
         va="top",
         # Text needs more contrast than a line.
         color=DARK_VERMILION if colour == VERMILION else colour,

@@ -151,10 +151,15 @@ def context(audit: NearTieAudit) -> tuple[str, ...]:
             "pairs of different owner and family reverse, whatever their gap."
         )
     if numbers.range_low is not None and numbers.range_high is not None:
+        inside = numbers.rate is None or numbers.range_low <= numbers.rate <= numbers.range_high
+        outside = (
+            "; it need not hold the observed rate, because the pairs are those of the original "
+            "benchmark and recomposing it widens their gaps"
+        )
         sentences.append(
             f"Recomposing the benchmark moves the reversal rate between "
             f"{percent(numbers.range_low)}% and {percent(numbers.range_high)}% (2.5 to 97.5% of "
-            "the recompositions: a range, not a confidence interval)."
+            f"the recompositions: a range, not a confidence interval{'' if inside else outside})."
         )
     p, n_random = numbers.p_value, numbers.n_random
     if p is not None and n_random and p <= (1 + 1e-9) / (n_random + 1):

@@ -1,0 +1,205 @@
+"""The report: one HTML file that works offline, from the audit's tables and figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup, escape
+
+import neartie
+from neartie.audits.result import NearTieAudit
+from neartie.data.files import write_text_atomic
+from neartie.report import figures, sentences, style, tables, tables_background
+from neartie.report.formatting import count, point_word
+from neartie.report.tables import DEFAULT_NAME
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+HALVES = (0, 1)
+WARNINGS_FIRST = 4
+# Symbols in our own words; text from data never passes through this table.
+_SYMBOLS = (
+    (r"τ_b", "<i>τ</i><sub><i>b</i></sub>"),
+    (r"p_rand", "<i>p</i><sub>rand</sub>"),
+    (r"\bp = ", "<i>p</i>\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"),
+    (r"^p$|\bp(?= is )", "<i>p</i>"),
+    (r"\bK\b", "<i>K</i>"),
+    (r"(?<=Close )n\b", "<i>n</i>"),
+)
+
+
+def render_html(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> str:
+    """Return the report as one HTML page without scripts or links to other files.
+
+    Parameters
+    ----------
+    audit : NearTieAudit
+    name : str
+        The benchmark, for title and table.
+
+    Returns
+    -------
+    str
+        The same audit and name give the same text. Names are escaped wherever they stand.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("neartie.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["symbols"] = _with_symbols
+    return environment.get_template("near_tie.html").render(_page(audit, name))
+
+
+def write_report(
+    audit: NearTieAudit, path: str | PathLike[str], *, name: str = DEFAULT_NAME
+) -> Path:
+    """Write the report and return its path.
+
+    Parameters
+    ----------
+    audit : NearTieAudit
+    path : path
+        The file, usually `report.html`; its folder is made if it is missing.
+    name : str
+        The benchmark, for title and table.
+
+    Returns
+    -------
+    Path
+    """
+    return write_text_atomic(render_html(audit, name=name), path)
+
+
+def _page(audit: NearTieAudit, name: str) -> dict[str, Any]:
+    reversed_table, n_more = tables.reversed_pairs(audit)
+    numbers = sentences.headline(audit)
+    return {
+        "name": name,
+        "facts": (
+            f"{count(audit.n_items)} items",
+            f"{count(len(audit.population))} models",
+            f"{count(len(audit.scores))} representatives",
+            f"{count(audit.population['owner'].nunique())} owners",
+            f"seed {audit.seed}",
+        ),
+        "warnings": audit.warnings,
+        "n_warnings_first": WARNINGS_FIRST,
+        "rule": sentences.dimension_rule(audit),
+        "band": point_word(audit.primary_epsilon),
+        "n_random": count(numbers.n_random),
+        "question": sentences.question(audit),
+        "answer": sentences.answer(numbers),
+        "context": sentences.context(audit),
+        "purification": sentences.purification(audit),
+        "constant_items": sentences.constant_items(audit),
+        "n_excluded": count(len(audit.excluded)),
+        "reversed_below": f"and {count(n_more)} more, in pairs.csv" if n_more else "",
+        "k": audit.k,
+        "figures": _figures(audit),
+        "table_1": tables.table_1(audit, name=name),
+        "bands": tables.bands(audit),
+        "fractions": tables.fractions(audit),
+        "population": tables_background.population(audit),
+        "excluded": tables_background.excluded(audit),
+        "rounds": tables_background.rounds(audit),
+        "reversed_pairs": reversed_table,
+        "settings": tables_background.settings(audit),
+        "versions": tables_background.versions(audit),
+        "version": audit.versions.get("neartie", neartie.__version__),
+    }
+
+
+def _figures(audit: NearTieAudit) -> dict[str, tuple[Markup, ...]]:
+    """Return each figure as panels of their own, which can stand one below the other.
+
+    A figure that has nothing to show is not there; the page says so.
+    """
+    drawn = {
+        "scores": (
+            *_halves(
+                partial(figures.plot_scores, audit, kind="shift"),
+                label="Anchor minus full score over full score",
+                salt="shift",
+            ),
+            *_halves(
+                partial(figures.plot_scores, audit, kind="score", legend=False),
+                label="Anchor score over full score",
+                salt="score",
+            ),
+        ),
+        "dif": _halves(
+            partial(figures.plot_dif, audit),
+            label="Range of family effects over easiness",
+            salt="dif",
+        ),
+    }
+    if audit.thresholds["excess_pp"].notna().any():
+        drawn["excess"] = (
+            _panel(
+                partial(figures.plot_excess, audit),
+                size=(4.7, 3.2),
+                label="Excess reversals over the width of the band",
+                salt="excess",
+            ),
+        )
+    if audit.band()["excess_pp"] is not None:
+        drawn["random"] = (
+            _panel(
+                partial(figures.plot_random, audit),
+                size=(4.7, 2.8),
+                label="Reversal rates of the random subtests, with the observed rate",
+                salt="random",
+            ),
+        )
+    if not audit.dimension.empty:
+        drawn["dimension"] = _halves(
+            partial(figures.plot_dimension, audit),
+            label="Held-out loss over dimension",
+            salt="dimension",
+        )
+    return drawn
+
+
+def _halves(draw: Callable[..., Axes], *, label: str, salt: str) -> tuple[Markup, ...]:
+    return tuple(
+        _panel(
+            partial(draw, half=half),
+            size=(4.3, 3.9),
+            label=f"{label}, half {half}",
+            salt=f"{salt}-{half}",
+        )
+        for half in HALVES
+    )
+
+
+def _panel(
+    draw: Callable[..., Axes], *, size: tuple[float, float], label: str, salt: str
+) -> Markup:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with style.house_style():
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(ax=figure.add_subplot())
+        # Matplotlib escapes the text that it writes; `style.svg` escapes the label.
+        return Markup(style.svg(figure, label=label, salt=salt))
+
+
+def _with_symbols(text: str) -> Markup:
+    marked = str(escape(text))
+    for pattern, markup in _SYMBOLS:
+        marked = re.sub(pattern, markup, marked)
+    return Markup(marked)

@@ -1,0 +1,168 @@
+"""The tables as LaTeX, for a manuscript that loads `booktabs`."""
+
+from __future__ import annotations
+
+import re
+from os import PathLike
+from pathlib import Path
+
+from neartie.audits.result import NearTieAudit
+from neartie.data.files import write_text_atomic
+from neartie.report import tables, tables_background
+from neartie.report.formatting import MINUS
+from neartie.report.table import Column, Table
+from neartie.report.tables import DEFAULT_NAME, EN_DASH
+
+_ESCAPED = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+_SPECIAL = re.compile("[" + re.escape("".join(_ESCAPED)) + "]")
+_SIGNED = re.compile(f"^[+{MINUS}][0-9.,]+$")
+
+
+def escape_latex(text: str) -> str:
+    r"""Return text that LaTeX prints as it is.
+
+    Parameters
+    ----------
+    text : str
+        Unicode letters are left alone; line breaks and control characters become spaces.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(escape_latex("50%_of {R&D}"))
+    50\%\_of \{R\&D\}
+    """
+    flat = "".join(mark if mark.isprintable() else " " for mark in text)
+    return _SPECIAL.sub(lambda found: _ESCAPED[found[0]], " ".join(flat.split()))
+
+
+def latex_table(table: Table, *, label: str) -> str:
+    """Return a table environment with `booktabs` rules.
+
+    Parameters
+    ----------
+    table : Table
+    label : str
+        For cross-references, as it is.
+
+    Returns
+    -------
+    str
+    """
+    align = "".join("r" if column.numeric else "l" for column in table.columns)
+    head = " & ".join(column.symbol or escape_latex(column.head) for column in table.columns)
+    body = [
+        " & ".join(_cell(text, column) for text, column in zip(row, table.columns, strict=True))
+        for row in table.rows
+    ]
+    caption = _mathematics(escape_latex(" ".join(filter(None, (table.caption + ".", table.note)))))
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{caption}}}",
+        rf"  \label{{{label}}}",
+        r"  \setlength{\tabcolsep}{4pt}" if len(table.columns) > 8 else "",
+        rf"  \begin{{tabular}}{{{align}}}",
+        r"    \toprule",
+        rf"    {head} \\",
+        r"    \midrule",
+        *[rf"    {line} \\" for line in body],
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(filter(None, lines)) + "\n"
+
+
+def latex_table_1(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> str:
+    """Return the row of P0's Table 1 as LaTeX.
+
+    Parameters
+    ----------
+    audit : NearTieAudit
+    name : str
+        The benchmark.
+
+    Returns
+    -------
+    str
+    """
+    return latex_table(tables.table_1(audit, name=name), label="tab:near-tie")
+
+
+def latex_bands(audit: NearTieAudit) -> str:
+    """Return the reversals by band as LaTeX (P0, Table 4)."""
+    return latex_table(tables.bands(audit), label="tab:bands")
+
+
+def latex_fractions(audit: NearTieAudit) -> str:
+    """Return the anchor fractions as LaTeX (P0, Table 5)."""
+    return latex_table(tables.fractions(audit), label="tab:fractions")
+
+
+def latex_population(audit: NearTieAudit) -> str:
+    """Return families by half as LaTeX."""
+    return latex_table(tables_background.population(audit), label="tab:population")
+
+
+def write_latex(
+    audit: NearTieAudit, folder: str | PathLike[str], *, name: str = DEFAULT_NAME
+) -> tuple[Path, ...]:
+    """Write the tables into `folder/tables` and return the files.
+
+    Parameters
+    ----------
+    audit : NearTieAudit
+    folder : path
+        The output folder of the audit; made if it is missing.
+    name : str
+        The benchmark.
+
+    Returns
+    -------
+    tuple of Path
+        `near_tie.tex`, `bands.tex`, `fractions.tex`, `population.tex`.
+    """
+    texts = {
+        "near_tie.tex": latex_table_1(audit, name=name),
+        "bands.tex": latex_bands(audit),
+        "fractions.tex": latex_fractions(audit),
+        "population.tex": latex_population(audit),
+    }
+    place = Path(folder) / "tables"
+    return tuple(write_text_atomic(text, place / file) for file, text in texts.items())
+
+
+def _cell(text: str, column: Column) -> str:
+    if not column.numeric:
+        return escape_latex(text)
+    if _SIGNED.match(text):
+        return f"${text.replace(MINUS, '-')}$"
+    return escape_latex(text).replace(MINUS, "$-$").replace(EN_DASH, "--")
+
+
+def _mathematics(caption: str) -> str:
+    """The symbols of our own captions; names from data never stand in one."""
+    for plain, symbol in (
+        (r"τ\_b", r"$\tau_b$"),
+        (r"p\_rand", r"$p_{\mathrm{rand}}$"),
+        ("K:", "$K$:"),
+        ("Close n:", "Close $n$:"),
+    ):
+        caption = caption.replace(plain, symbol)
+    return caption
