@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import check_grad
 
-from neartie.inference.two_pl_mode import negative_log_posterior, two_pl_mode
+from neartie.inference.two_pl_mode import negative_log_posterior, newton_step, two_pl_mode
 
 
 def simulate(n_item, n_model, seed):
@@ -39,6 +39,24 @@ def test_density_is_that_of_the_formula():
     expected = -np.log(np.where(right, chance, 1 - chance)).sum()
     expected += (ability**2).sum() / 2 + (difficulty**2).sum() / 4.5 + (log_slope**2).sum() / 0.5
     assert negative_log_posterior(point, right, np.ones_like(right))[0] == pytest.approx(expected)
+
+
+def test_newton_step_solves_the_finite_difference_hessian():
+    right, _, _ = simulate(6, 9, 11)
+    seen = np.random.default_rng(12).random(right.shape) < 0.8
+    mode = two_pl_mode(right & seen, seen)
+    point = np.concatenate([mode.ability, mode.difficulty, np.log(mode.discrimination)])
+    point += 0.05 * np.random.default_rng(13).normal(size=len(point))
+
+    def gradient(q):
+        return negative_log_posterior(q, right & seen, seen)[1]
+
+    width = 1e-5
+    hessian = np.array(
+        [(gradient(point + width * e) - gradient(point - width * e)) for e in np.eye(len(point))]
+    ) / (2 * width)
+    step = newton_step(point, right & seen, seen)
+    np.testing.assert_allclose(hessian @ step, -gradient(point), atol=1e-6)
 
 
 def test_no_nearby_point_is_better():
