@@ -131,6 +131,7 @@ def _sum_rows(
     codes: NDArray[np.int32],
     n_level: NDArray[np.int64],
     levels: NDArray[np.float64],
+    rows: NDArray[np.int64],
     neighbours: NDArray[np.int64],
     group: NDArray[np.int64],
     by_tau: bool,
@@ -145,11 +146,12 @@ def _sum_rows(
     blocks = (np.empty(width), np.empty(width))
     tree = np.empty(width + 1, dtype=np.int64)
     n_partner = neighbours.shape[1] if neighbours.shape[0] else codes.shape[0]
-    for i in range(start, stop):
+    for r in range(start, stop):
+        i = rows[r]
         x, nx = codes[i], n_level[i]
         order = np.argsort(x)
         for t in range(n_partner):
-            j = neighbours[i, t] if neighbours.shape[0] else t
+            j = neighbours[r, t] if neighbours.shape[0] else t
             if j == i:
                 continue
             y, ny = codes[j], n_level[j]
@@ -158,7 +160,7 @@ def _sum_rows(
             mean_x, variation_x = _mean_and_variation(cx, levels[i], n)
             mean_y, variation_y = _mean_and_variation(cy, levels[j], n)
             if variation_x <= 0.0 or variation_y <= 0.0:
-                counts[i, 1] += 1
+                counts[r, 1] += 1
                 continue
             together = _sum_on_levels(x, y, levels[i], levels[j], mean_x, mean_y, sx, sy)
             tau = float(concordance(x, y, order, ny, tree))
@@ -179,19 +181,19 @@ def _sum_rows(
             marginal = entropy_sum(cx, nx) + entropy_sum(cy, ny)
             information = joint_entropy_sum(x, y, order, cell) - marginal + n * np.log(n)
             nested = nested_product(cx, cy, levels[i], levels[j], mean_x, mean_y)
-            sums[i, 0] += forward
-            sums[i, 1] += backward
-            sums[i, 2] += together / n
-            sums[i, 3] += variation_x * variation_y / (n * n)
-            sums[i, 4] += nested / n
-            sums[i, 5] += together / np.sqrt(variation_x * variation_y)
-            sums[i, 6] += information / n
-            sums[i, 7] += 2.0 * information / (2.0 * n * np.log(n) - marginal)
-            counts[i, 0] += 1
-            counts[i, 2] += symmetric < 0.0
-            counts[i, 3] += disagree
-            group_sums[i, group[j]] += symmetric
-            group_pairs[i, group[j]] += 1
+            sums[r, 0] += forward
+            sums[r, 1] += backward
+            sums[r, 2] += together / n
+            sums[r, 3] += variation_x * variation_y / (n * n)
+            sums[r, 4] += nested / n
+            sums[r, 5] += together / np.sqrt(variation_x * variation_y)
+            sums[r, 6] += information / n
+            sums[r, 7] += 2.0 * information / (2.0 * n * np.log(n) - marginal)
+            counts[r, 0] += 1
+            counts[r, 2] += symmetric < 0.0
+            counts[r, 3] += disagree
+            group_sums[r, group[j]] += symmetric
+            group_pairs[r, group[j]] += 1
 
 
 def graded_pair_sums(
@@ -200,6 +202,7 @@ def graded_pair_sums(
     direction: str = "fit",
     neighbours: NDArray[np.int64] | None = None,
     group: NDArray[np.int64] | None = None,
+    rows: NDArray[np.int64] | None = None,
 ) -> GradedPairSums:
     """Return the sums over pairs of the statistics that graded items have.
 
@@ -211,10 +214,13 @@ def graded_pair_sums(
         What gives the sign: the better-fitting direction (P2, appendix C.3; a tie is plus), or
         Kendall's tau (P2, section 3.3; no association is plus), in which case the R² is that of
         the direction which tau names.
-    neighbours : (n_item, n_neighbour) int, optional
-        Partners of each item; all other items when left out.
+    neighbours : (n_row, n_neighbour) int, optional
+        Partners of each of the items asked for; all other items when left out. An item that
+        stands among its own partners is passed over.
     group : (n_item,) int, optional
         Group of each item, from 0; one group when left out.
+    rows : (n_row,) int, optional
+        The items asked for; all of them when left out.
 
     Returns
     -------
@@ -241,15 +247,17 @@ def graded_pair_sums(
     groups = np.zeros(n_item, dtype=np.int64) if group is None else group
     n_group = int(groups.max(initial=0)) + 1
     partners = np.zeros((0, 0), dtype=np.int64) if neighbours is None else neighbours
-    sums, counts = np.zeros((n_item, len(GRADED_STATISTICS))), np.zeros((n_item, 4), np.int64)
-    group_sums = np.zeros((n_item, n_group))
-    group_pairs = np.zeros((n_item, n_group), dtype=np.int64)
-    data = (codes, n_level, levels, partners, groups, direction == "tau")
+    wanted = np.arange(n_item) if rows is None else rows
+    sums = np.zeros((len(wanted), len(GRADED_STATISTICS)))
+    counts = np.zeros((len(wanted), 4), dtype=np.int64)
+    group_sums = np.zeros((len(wanted), n_group))
+    group_pairs = np.zeros((len(wanted), n_group), dtype=np.int64)
+    data = (codes, n_level, levels, wanted, partners, groups, direction == "tau")
 
     def work(start: int, stop: int) -> None:
         _sum_rows(start, stop, *data, sums, counts, group_sums, group_pairs)
 
-    in_row_blocks(work, n_item, block=8)
+    in_row_blocks(work, len(wanted), block=8)
     return GradedPairSums(
         sums=sums,
         n_pairs=counts[:, 0],

@@ -72,6 +72,7 @@ def means(sums: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.fl
 @compiled
 def _count_row(
     i: int,
+    row: int,
     right: NDArray[np.uint64],
     observed: NDArray[np.uint64],
     n_right: NDArray[np.int64],
@@ -83,7 +84,7 @@ def _count_row(
     A partner that is the item itself gets n = 0 right answers, and so counts as undefined.
     """
     for t in range(count.shape[1]):
-        j = neighbours[i, t] if neighbours.shape[0] else t
+        j = neighbours[row, t] if neighbours.shape[0] else t
         count[3, t] = count_common(right, i, right, j)
         if observed.shape[0]:
             count[0, t] = count_common(observed, i, observed, j)
@@ -145,6 +146,7 @@ def _sum_rows(
     right: NDArray[np.uint64],
     observed: NDArray[np.uint64],
     n_right: NDArray[np.int64],
+    rows: NDArray[np.int64],
     neighbours: NDArray[np.int64],
     group: NDArray[np.int64],
     x_log_x: NDArray[np.float64],
@@ -155,9 +157,10 @@ def _sum_rows(
 ) -> None:
     n_partner = neighbours.shape[1] if neighbours.shape[0] else right.shape[0]
     count, value = np.full((4, n_partner), float(n_model)), np.zeros((12, n_partner))
-    for i in range(start, stop):
+    for r in range(start, stop):
+        i = rows[r]
         # Two passes, so that the second one runs on several pairs at once.
-        _count_row(i, right, observed, n_right, neighbours, count)
+        _count_row(i, r, right, observed, n_right, neighbours, count)
         _linear_row(count, value)
         if sums.shape[1] > 5:
             _agreement_row(count, x_log_x, value)
@@ -165,16 +168,16 @@ def _sum_rows(
             total = 0.0
             for t in range(n_partner):
                 total += value[s, t]
-            sums[i, s] = total
+            sums[r, s] = total
         for t in range(n_partner):
-            j = neighbours[i, t] if neighbours.shape[0] else t
+            j = neighbours[r, t] if neighbours.shape[0] else t
             if value[-1, t] == 0.0:
-                counts[i, 1] += j != i
+                counts[r, 1] += j != i
                 continue
-            counts[i, 0] += 1
-            counts[i, 2] += value[0, t] < 0.0
-            group_sums[i, group[j]] += value[0, t]
-            group_pairs[i, group[j]] += 1
+            counts[r, 0] += 1
+            counts[r, 2] += value[0, t] < 0.0
+            group_sums[r, group[j]] += value[0, t]
+            group_pairs[r, group[j]] += 1
 
 
 def binary_pair_sums(
@@ -183,6 +186,7 @@ def binary_pair_sums(
     *,
     neighbours: NDArray[np.int64] | None = None,
     group: NDArray[np.int64] | None = None,
+    rows: NDArray[np.int64] | None = None,
     full: bool = True,
 ) -> PairSums:
     r"""Return the sums over pairs of the statistics of P2's Table 1, for right/wrong items.
@@ -193,10 +197,13 @@ def binary_pair_sums(
         Right answers. A missing answer is not right.
     observed : (n_item, n_model) bool
         Where there is an answer.
-    neighbours : (n_item, n_neighbour) int, optional
-        Partners of each item; all other items when left out.
+    neighbours : (n_row, n_neighbour) int, optional
+        Partners of each of the items asked for; all other items when left out. An item that
+        stands among its own partners is passed over.
     group : (n_item,) int, optional
         Group of each item, from 0; one group when left out.
+    rows : (n_row,) int, optional
+        The items asked for; all of them when left out.
     full : bool
         Whether all statistics are wanted, or those up to `phi` alone.
 
@@ -233,16 +240,18 @@ def binary_pair_sums(
     x_log_x = answers * np.log(np.maximum(answers, 1.0))
     seen = np.zeros((0, 0), dtype=np.uint64) if observed.all() else pack_rows(observed)
     partners = np.zeros((0, 0), dtype=np.int64) if neighbours is None else neighbours
-    sums = np.zeros((n_item, len(PAIR_STATISTICS) if full else 5))
-    counts = np.zeros((n_item, 3), dtype=np.int64)
-    group_sums = np.zeros((n_item, n_group))
-    group_pairs = np.zeros((n_item, n_group), dtype=np.int64)
-    data = (pack_rows(right), seen, right.sum(axis=1, dtype=np.int64), partners, codes, x_log_x)
+    wanted = np.arange(n_item) if rows is None else rows
+    sums = np.zeros((len(wanted), len(PAIR_STATISTICS) if full else 5))
+    counts = np.zeros((len(wanted), 3), dtype=np.int64)
+    group_sums = np.zeros((len(wanted), n_group))
+    group_pairs = np.zeros((len(wanted), n_group), dtype=np.int64)
+    n_right = right.sum(axis=1, dtype=np.int64)
+    data = (pack_rows(right), seen, n_right, wanted, partners, codes, x_log_x)
 
     def work(start: int, stop: int) -> None:
         _sum_rows(start, stop, n_model, *data, sums, counts, group_sums, group_pairs)
 
-    in_row_blocks(work, n_item)
+    in_row_blocks(work, len(wanted))
     return PairSums(
         sums=sums,
         n_pairs=counts[:, 0],

@@ -125,3 +125,11 @@ def test_groups_add_up():
     symmetric = (result.sums[:, 0] + result.sums[:, 1]) / 2
     np.testing.assert_allclose(result.group_sums.sum(axis=1), symmetric, atol=1e-12)
     assert (result.group_pairs.sum(axis=1) == result.n_pairs).all()
+
+
+def test_rows_asked_for_are_the_rows_of_the_whole():
+    scores = np.random.default_rng(4).integers(0, 4, (6, 30)).astype(float)
+    whole, rows = graded_pair_sums(scores), np.array([5, 2])
+    some = graded_pair_sums(scores, rows=rows)
+    assert (some.sums == whole.sums[rows]).all()
+    assert (some.n_disagree == whole.n_disagree[rows]).all()

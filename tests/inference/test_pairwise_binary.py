@@ -118,3 +118,15 @@ def test_an_error_in_a_block_is_raised():
 
     with pytest.raises(RuntimeError, match="block 0-2"):
         in_row_blocks(fail, 4, block=2)
+
+
+def test_rows_asked_for_are_the_rows_of_the_whole():
+    right = np.random.default_rng(4).random((7, 30)) < 0.5
+    seen = np.ones_like(right)
+    whole, rows = binary_pair_sums(right, seen), np.array([5, 2])
+    some = binary_pair_sums(right, seen, rows=rows)
+    assert (some.sums == whole.sums[rows]).all()
+    assert (some.n_pairs == whole.n_pairs[rows]).all()
+    partners = np.array([[0, 1, 5], [2, 3, 3]])
+    chosen = binary_pair_sums(right, seen, rows=rows, neighbours=partners)
+    assert chosen.n_pairs.tolist() == [2, 2]
