@@ -9,13 +9,12 @@ import pandas as pd
 
 from neartie.audits.result import NearTieAudit
 from neartie.report.formatting import plural
-from neartie.report.style import BLUE, INK, axes_or_new, empty, tidy
+from neartie.report.style import BLUE, INK, MOST_VECTOR_MARKS, axes_or_new, empty, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LEFT_OUT = "#b3a79a"
-_MOST_VECTOR_POINTS = 1500
 
 
 def dif_table(audit: NearTieAudit) -> pd.DataFrame:
@@ -72,6 +71,7 @@ def plot_dif(audit: NearTieAudit, *, half: int, ax: Axes | None = None) -> Axes:
         return ax
     n_items = len(drawn)
     size = float(np.clip(3.4 - 0.5 * np.log10(n_items / 500), 1.6, 4.0))
+    opacity = 0.7 if n_items <= MOST_VECTOR_MARKS else 0.35
     for anchor, colour in ((0, _LEFT_OUT), (1, BLUE)):
         chosen = drawn[drawn["anchor"].astype(int) == anchor]
         ax.plot(
@@ -81,9 +81,8 @@ def plot_dif(audit: NearTieAudit, *, half: int, ax: Axes | None = None) -> Axes:
             ms=size,
             color=colour,
             mec="none",
-            alpha=0.7,
-            # Beyond this the page would hold megabytes of markers.
-            rasterized=n_items > _MOST_VECTOR_POINTS,
+            alpha=opacity,
+            rasterized=n_items > MOST_VECTOR_MARKS,
         )
     ax.set_ylim(bottom=min(0.0, float(drawn["dif_range"].min())))
     _legend(ax, inside)

@@ -10,6 +10,7 @@ from neartie.audits.result import NearTieAudit
 from neartie.report.style import (
     GREY,
     INK,
+    MOST_VECTOR_MARKS,
     VERMILION,
     axes_or_new,
     empty,
@@ -153,7 +154,14 @@ def _draw_segments(ax: Axes, pairs: pd.DataFrame, kind: Kind) -> None:
         )
         lines = [[(xa, ya), (xb, yb)] for xa, ya, xb, yb in ends]
         ax.add_collection(
-            LineCollection(lines, colors=colour, linewidths=width, alpha=opacity, zorder=2)
+            LineCollection(
+                lines,
+                colors=colour,
+                linewidths=width,
+                alpha=opacity,
+                zorder=2,
+                rasterized=len(pairs) > MOST_VECTOR_MARKS,
+            )
         )
 
 

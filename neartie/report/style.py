@@ -22,6 +22,9 @@ BLUE = "#0072b2"
 VERMILION = "#d55e00"
 DARK_VERMILION = "#a84600"
 
+# Beyond this many marks of a kind they are drawn as an image, or a page would take megabytes.
+MOST_VECTOR_MARKS = 1500
+
 # Okabe and Ito's colours, which stay apart under the common kinds of colour blindness; their
 # vermilion is kept for reversals and their yellow, too pale on white, is left out.
 _KNOWN_FAMILIES = {

@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from neartie.audits.near_tie import audit_near_ties
 from neartie.audits.result import NearTieAudit
+from neartie.audits.settings import AuditSettings
+from neartie.data.example import load_example
 
 mpl.use("Agg")
 
@@ -221,6 +224,12 @@ def without_pairs(audit: NearTieAudit) -> NearTieAudit:
 @pytest.fixture(scope="session")
 def audit() -> NearTieAudit:
     return make_audit()
+
+
+@pytest.fixture(scope="session")
+def real_audit() -> NearTieAudit:
+    """The bundled example, with few replicates."""
+    return audit_near_ties(load_example(), AuditSettings(controls=60, bootstraps=40), rng=3)
 
 
 @pytest.fixture(scope="session")

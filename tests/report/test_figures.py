@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_hex
@@ -193,3 +194,27 @@ def test_svg_has_no_dates_and_no_idle_ids(audit):
     assert 'aria-label="a &quot;b&quot; &lt;c&gt;"' in text
     assert "<metadata" not in text
     assert "figure_1" not in text
+
+
+def test_thousands_of_items_become_an_image(audit):
+    items = pd.concat([audit.items] * 50, ignore_index=True)
+    figure, own = pyplot.subplots(layout="constrained")
+    figures.plot_dif(replace(audit, items=items), half=1, ax=own)
+    text = svg(figure, label="many", salt="s")
+    pyplot.close(figure)
+    assert "data:image/png;base64," in text
+    assert len(text) < 200_000
+
+
+def test_tables_of_a_real_audit_agree_with_its_headline(real_audit):
+    row = real_audit.band()
+    random = figures.random_table(real_audit)
+    assert (1 + random["at_least_observed"].sum()) / (len(random) + 1) == pytest.approx(
+        row["p_value"]
+    )
+    dimension = figures.dimension_table(real_audit)
+    assert tuple(dimension.loc[dimension["selected"] == 1, "k"]) == real_audit.k
+    within = dimension["loss"] <= dimension["limit"]
+    assert tuple(dimension[within].groupby("half")["k"].min()) == real_audit.k
+    dif = figures.dif_table(real_audit)
+    assert ((dif["drawn"] == 0) == (dif["constant"] == 1)).all()

@@ -219,3 +219,22 @@ def test_every_model_left_out_is_counted(audit):
     table = tables_background.excluded(replace(audit, excluded=many))
     assert sum(int(row[1]) for row in table.rows) == len(audit.excluded)
     assert tables_background.excluded(audit).rows[0][:2] == ("no family name", "6")
+
+
+def test_report_of_a_real_audit_says_what_its_tables_hold(real_audit):
+    page = Page(render_html(real_audit, name="Bench 1"))
+    row = real_audit.band()
+    start = page.cells.index("Bench 1")
+    assert page.cells[start + 1] == "/".join(map(str, real_audit.k))
+    assert page.cells[start + 3] == f"{real_audit.n_eligible:,}"
+    assert float(page.cells[start + 4]) == pytest.approx(100 * row["rate"], abs=0.05)
+    assert float(page.cells[start + 6]) == pytest.approx(row["excess_pp"], abs=0.05)
+    text = flat(page.text)
+    assert without_markup(answer(headline(real_audit))) in text
+    assert all(flat(caveat) in text for caveat in real_audit.warnings)
+    assert "nan" not in re.findall(r"[a-z]+", text)
+
+
+def test_no_model_left_out_is_said_with_its_limit(audit, no_figures):
+    text = flat(Page(render_html(replace(audit, excluded=audit.excluded.iloc[:0]))).text)
+    assert "Of the models that were given to it, the audit left out none." in text

@@ -27,6 +27,7 @@ def printed(audit, **options) -> str:
         "audit_given_dimension",
         "audit_without_controls",
         "audit_hostile",
+        "real_audit",
     ],
 )
 def test_text_fits_eighty_columns(kind, request, hostile):
