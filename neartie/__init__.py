@@ -9,33 +9,51 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neartie.audits.near_tie import audit_near_ties as audit_near_ties
+    from neartie.audits.result import NearTieAudit as NearTieAudit
+    from neartie.audits.settings import AuditSettings as AuditSettings
     from neartie.data.errors import CaveatWarning as CaveatWarning
     from neartie.data.errors import ConvergenceError as ConvergenceError
     from neartie.data.errors import DataError as DataError
+    from neartie.data.example import load_example as load_example
     from neartie.data.read import read_responses as read_responses
     from neartie.data.responses import Responses as Responses
+    from neartie.data.simulate import simulate_leaderboard as simulate_leaderboard
     from neartie.data.summary import describe as describe
+    from neartie.report.audit_files import write_audit as write_audit
 
 __version__ = "0.1.0"
 
 # Where each public name lives. A new name stands here, in `__all__` and in the imports above.
 _HOMES = {
+    "AuditSettings": "neartie.audits.settings",
     "CaveatWarning": "neartie.data.errors",
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
+    "NearTieAudit": "neartie.audits.result",
     "Responses": "neartie.data.responses",
+    "audit_near_ties": "neartie.audits.near_tie",
     "describe": "neartie.data.summary",
+    "load_example": "neartie.data.example",
     "read_responses": "neartie.data.read",
+    "simulate_leaderboard": "neartie.data.simulate",
+    "write_audit": "neartie.report.audit_files",
 }
 
 __all__ = [
+    "AuditSettings",
     "CaveatWarning",
     "ConvergenceError",
     "DataError",
+    "NearTieAudit",
     "Responses",
     "__version__",
+    "audit_near_ties",
     "describe",
+    "load_example",
     "read_responses",
+    "simulate_leaderboard",
+    "write_audit",
 ]
 
 
