@@ -203,11 +203,12 @@ def open_delimited(
         except _GZIP_ERRORS as error:
             raise DataError(f"{path} is damaged: {error}") from error
         zipped = isinstance(stream, gzip.GzipFile)
-    if not headers:
-        raise DataError(f"{path}: the header cannot be read: is a quote not closed?")
-    delimiter, columns, n_bytes = max(headers, key=lambda h: (recognised(h[1]), len(h[1])))
-    if not columns:
+    if any(not columns for _, columns, _ in headers):
         raise DataError(f"{path} holds no text but blank lines")
+    best = max(headers, key=lambda h: (recognised(h[1]), len(h[1])), default=None)
+    if best is None or (len(best[1]) == 1 and len(headers) < len(DELIMITERS)):
+        raise DataError(f"{path}: the header cannot be read: is a quote not closed?")
+    delimiter, columns, n_bytes = best
     if any("\0" in name for name in columns):
         raise DataError(f"{path} holds zero bytes: it is no UTF-8 text (UTF-16, perhaps)")
     if len(columns) == 1 and not (one_column and recognised(columns)):

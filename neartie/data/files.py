@@ -121,7 +121,7 @@ def write_bytes_atomic(content: bytes, path: str | PathLike[str]) -> Path:
     _refuse_folder(target)
     temporary: Path | None = None
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(target.parent)
         handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
         temporary = Path(name)
         with os.fdopen(handle, "wb") as stream:
@@ -180,7 +180,7 @@ def output_folder(path: str | PathLike[str]) -> Iterator[Path]:
     try:
         # Inside a target that exists, which may be the only writable folder of its file system.
         above = target if target.is_dir() else target.parent
-        above.mkdir(parents=True, exist_ok=True)
+        _make_folder(above)
         temporary = Path(tempfile.mkdtemp(prefix=".neartie.", dir=above))
     except OSError as error:
         raise DataError(f"{target} cannot be written: {os_reason(error)}") from error
@@ -206,6 +206,13 @@ def _move_in(temporary: Path, target: Path) -> None:
         place = target / file.relative_to(temporary)
         place.parent.mkdir(parents=True, exist_ok=True)
         os.replace(file, place)
+
+
+def _make_folder(folder: Path) -> None:
+    nearest = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+    if nearest.exists() and not nearest.is_dir():
+        raise DataError(f"{nearest} is a file, so nothing can be written below it")
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def _refuse_folder(target: Path) -> None:

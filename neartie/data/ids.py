@@ -17,6 +17,9 @@ from neartie.data.errors import DataError
 from neartie.data.tabular import Source, place
 from neartie.data.wording import listed
 
+_SEPARATORS = re.compile(r"[\s_-]+")
+_IDLE_SEPARATOR = re.compile(r"(?<![0-9])-|-(?![0-9])")
+
 
 def encode_ids(array: Any, *, source: Source, position: int) -> tuple[NDArray[np.intp], list[str]]:
     """Return the ids of some rows as codes, and the texts that the codes stand for.
@@ -190,14 +193,14 @@ def near_key(text: str) -> str:
     >>> near_key("q1-11") == near_key("q11-1")
     False
     """
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    visible = "".join(
-        "-" if unicodedata.category(mark) == "Pd" else mark
-        for mark in plain
-        if unicodedata.category(mark) != "Cf"
-    )
-    separated = re.sub(r"[\s_-]+", "-", visible).strip("-")
-    return re.sub(r"(?<!\d)-|-(?!\d)", "", separated)
+    plain = text.lower() if text.isascii() else _plain_unicode(text)
+    return _IDLE_SEPARATOR.sub("", _SEPARATORS.sub("-", plain).strip("-"))
+
+
+def _plain_unicode(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    kinds = ((mark, unicodedata.category(mark)) for mark in folded)
+    return "".join("-" if kind == "Pd" else mark for mark, kind in kinds if kind != "Cf")
 
 
 def near_duplicates(ids: Iterable[str], *, kind: str, path: Path) -> list[str]:

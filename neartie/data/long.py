@@ -55,6 +55,8 @@ def fill_long(
         row = _positions(block.arrays[0], layout.source, layout.item, items.position)
         column = _positions(block.arrays[1], layout.source, layout.model, models.position)
         kept = np.flatnonzero(column >= 0)
+        if not len(kept):
+            continue
         scores = block.arrays[2].take(kept) if len(kept) < len(column) else block.arrays[2]
         codes, fault = rule.codes(scores, decimal_comma=layout.source.decimal_comma)
         if fault is not None:

@@ -102,6 +102,8 @@ class ScoreRule:
             return self._distinct(array, decimal_comma=decimal_comma)
         if _is_text(array.type):
             return self._distinct(array.dictionary_encode(), decimal_comma=decimal_comma)
+        if not _holds_scores(array.type):
+            return self._apply(np.zeros(0))[0], Fault(0, f"{array.type} is not a score")
         values = _numbers(array)
         codes, bad = self._apply(values)
         if not bad.any():
@@ -229,10 +231,7 @@ def _numbers(array: Any) -> NDArray[Any]:
     return np.asarray(array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
 
 
-def holds_scores(kind: Any) -> bool:
-    """Return whether a column of this Arrow type can hold scores at all."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+def _holds_scores(kind: Any) -> bool:
     return bool(
         _is_text(kind)
         or pa.types.is_null(kind)

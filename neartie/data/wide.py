@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from neartie.data.errors import DataError
 from neartie.data.layout import WideLayout
-from neartie.data.scores import Codes, ScoreRule, holds_scores
+from neartie.data.scores import Codes, ScoreRule
 from neartie.data.tables import Joined
 from neartie.data.tabular import Block, place
 
@@ -52,7 +52,7 @@ def fill_wide(layout: WideLayout, *, items: Joined, models: Joined, rule: ScoreR
         kept = np.flatnonzero(rows >= 0)
         if not len(kept):
             continue
-        for first, arrays in _runs_of_one_type(layout, block):
+        for first, arrays in _runs_of_one_type(block):
             if len(kept) < len(rows):
                 arrays = [array.take(kept) for array in arrays]
             codes, fault = rule.codes(
@@ -75,16 +75,11 @@ def fill_wide(layout: WideLayout, *, items: Joined, models: Joined, rule: ScoreR
     return matrix
 
 
-def _runs_of_one_type(layout: WideLayout, block: Block) -> list[tuple[int, list[Any]]]:
+def _runs_of_one_type(block: Block) -> list[tuple[int, list[Any]]]:
     """Return neighbouring columns that can be read as one, each run with its first index."""
     runs = []
-    for kind, group in groupby(enumerate(block.arrays), key=lambda pair: pair[1].type):
+    for _, group in groupby(enumerate(block.arrays), key=lambda pair: pair[1].type):
         members = list(group)
-        if not holds_scores(kind):
-            name = layout.source.columns[block.positions[members[0][0]]]
-            raise DataError(
-                f"{layout.source.path}: column {name!r} holds {kind}, which are no scores"
-            )
         runs.append((members[0][0], [array for _, array in members]))
     return runs
 
