@@ -7,6 +7,7 @@ below. Such a module imports what is heavy inside its function, so that help sta
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -18,12 +19,14 @@ import neartie
 from neartie.cli.audit import audit
 from neartie.cli.demo import demo
 from neartie.cli.describe import describe
+from neartie.cli.simulate import simulate
 from neartie.data.errors import CaveatWarning, ConvergenceError, DataError
 
 EXIT_BROKEN_PIPE = 1
 EXIT_DATA = 2
 EXIT_CONVERGENCE = 3
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 app = typer.Typer(
     name="neartie",
@@ -36,6 +39,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(describe)
 app.command()(audit)
+app.command()(simulate)
 
 
 def _print_version(wanted: bool) -> None:
@@ -68,8 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0 when all went well, 1 when the reader of a pipe went away, 2 for wrong usage or data,
-        3 for an iteration that did not converge, 130 after an interrupt. An error that nobody
-        foresaw is raised, with its traceback.
+        3 for an iteration that did not converge, 130 after an interrupt, 143 when told to end. An
+        error that nobody foresaw is raised, with its traceback.
 
     Examples
     --------
@@ -77,6 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     neartie 0.1.0
     0
     """
+    if arguments is None:
+        # As an exception, so that what is half done is cleared away on the way out.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_TERMINATED))
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
