@@ -97,7 +97,7 @@ def name_part(model: str) -> str:
     return model.split("/", 1)[1] if "/" in model else model
 
 
-def natural_key(text: str) -> tuple[tuple[str | int, ...], str]:
+def natural_key(text: str) -> tuple[tuple[str | tuple[int, str], ...], str]:
     """Return a sort key under which `q2` comes before `q10`.
 
     Parameters
@@ -116,4 +116,10 @@ def natural_key(text: str) -> tuple[tuple[str | int, ...], str]:
     ['q1', 'q2', 'q10']
     """
     parts = re.split("([0-9]+)", text)
-    return tuple(int(part) if i % 2 else part for i, part in enumerate(parts)), text
+    return tuple(_number_key(part) if i % 2 else part for i, part in enumerate(parts)), text
+
+
+def _number_key(digits: str) -> tuple[int, str]:
+    # Orders like the number itself, which Python refuses to make of more than 4,300 digits.
+    significant = digits.lstrip("0")
+    return len(significant), significant
