@@ -124,7 +124,8 @@ def _refuse_half_long(source: Source) -> None:
     if has_item and has_model:
         raise DataError(
             f"{source.path} has columns for item and model but no column 'score' (or 'resp'); "
-            "name the column of scores so"
+            "name the column of scores so, or, if it is a wide table, say what its rows are with "
+            "rows= (--rows)"
         )
     if has_score and (has_item or has_model):
         absent = "'model' (or 'respondent', 'id')" if has_item else "'item'"

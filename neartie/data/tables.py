@@ -21,6 +21,7 @@ from neartie.data.tabular import Source, place
 from neartie.data.wording import counted, listed
 
 FLAG_COLUMNS = ("half", "representative")
+_MOST_COLUMNS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -203,11 +204,11 @@ def _read_table(
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise DataError(f"{path} has more than one column named {listed(repeated)}")
+    if len(names) > _MOST_COLUMNS:
+        raise DataError(f"{path} has {len(names):,} columns; is it the table of answers?")
     ids = id_column(source, key)
     columns: dict[str, pd.Series] = {kind: pd.Series(ids, dtype="str")}
-    for position in others:
-        name = source.columns[position]
-        cells = _text_cells(source, position)
+    for name, cells in zip(names[1:], _text_cells(source, others), strict=True):
         is_flag = name in flags
         columns[name] = (
             _flags(source, name, cells, ids, kind) if is_flag else pd.Series(cells, dtype="str")
@@ -215,13 +216,13 @@ def _read_table(
     return pd.DataFrame(columns)
 
 
-def _text_cells(source: Source, position: int) -> list[str]:
-    """Return a column as written; numbers and truth values of Parquet as Python prints them."""
-    cells: list[str] = []
-    for block in source.batches([position]):
-        values = block.arrays[0].to_pylist()
-        cells += ["" if _is_missing(value) else str(value) for value in values]
-    return cells
+def _text_cells(source: Source, positions: list[int]) -> list[list[str]]:
+    """Return columns as written; numbers and truth values of Parquet as Python prints them."""
+    columns: list[list[str]] = [[] for _ in positions]
+    for block in source.batches(positions) if positions else ():
+        for cells, array in zip(columns, block.arrays, strict=True):
+            cells += ["" if _is_missing(value) else str(value) for value in array.to_pylist()]
+    return columns
 
 
 def _is_missing(value: object) -> bool:

@@ -130,6 +130,12 @@ def test_tables_that_are_refused(table, content: str, message: str) -> None:
         read_item_table(table(content, "items.csv"))
 
 
+def test_a_matrix_is_no_table(table) -> None:
+    path = table("item," + ",".join(f"m{i}" for i in range(1000)) + "\n", "items.csv")
+    with pytest.raises(DataError, match="has 1,001 columns; is it the table of answers"):
+        read_item_table(path)
+
+
 def test_a_list_of_ids_is_a_table(table) -> None:
     data = read_responses(table(ANSWERS), models=table("model\na/y\n", "models.csv"))
     assert data.model_ids == ["a/y"]
