@@ -18,7 +18,8 @@ def test_numbers_in_ids_order_by_value(values: list[int]) -> None:
 
 @given(st.lists(st.text(max_size=6), max_size=6, unique=True))
 def test_any_ids_have_one_order(ids: list[str]) -> None:
-    assert sorted(ids, key=natural_key) == sorted(ids[::-1], key=natural_key)
+    turned = [*ids[1:], *ids[:1]]
+    assert sorted(ids, key=natural_key) == sorted(turned, key=natural_key)
 
 
 def test_ids_of_thousands_of_digits_have_an_order() -> None:
