@@ -84,6 +84,8 @@ class AuditSettings:
             raise ValueError(f"cycles must be at least 1, got {self.cycles}")
         if not self.grid or min(self.grid) < 1:
             raise ValueError(f"grid must hold dimensions of at least 1, got {list(self.grid)}")
+        if not self.alphas:
+            raise ValueError("alpha must name at least one anchor fraction")
         for share in self.alphas:
             if not 0 < share <= 1:
                 raise ValueError(f"alpha must lie in (0, 1], got {float(share):g}")
