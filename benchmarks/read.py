@@ -24,13 +24,13 @@ FORMATS = ("wide.csv", "wide.csv.gz", "wide.parquet", "long.parquet", "long.csv"
 CHILD = """
 import json, sys, time
 from neartie import read_responses
-before = time.perf_counter()
+before, before_cpu = time.perf_counter(), time.process_time()
 data = read_responses(sys.argv[1], scores=sys.argv[2])
-seconds = time.perf_counter() - before
+seconds, cpu = time.perf_counter() - before, time.process_time() - before_cpu
 # Not ru_maxrss, which still counts what the parent held before the fork.
 status = dict(line.split(":") for line in open("/proc/self/status") if line.count(":") == 1)
 peak = int(status["VmHWM"].split()[0]) / 1024
-print(json.dumps([seconds, peak, int(data.values[data.observed].sum()), repr(data)]))
+print(json.dumps([seconds, cpu, peak, int(data.values[data.observed].sum()), repr(data)]))
 """
 
 
@@ -102,14 +102,18 @@ def main() -> None:
             simulated = simulate(options.items, options.models)
             write_wide(folder, *simulated)
             write_long(folder, *simulated)
-        print(f"{'file':<14}{'file MB':>9}{'seconds':>9}{'peak MB':>9}  what came of it")
+        print(
+            f"{'file':<14}{'file MB':>9}{'seconds':>9}{'CPU s':>7}{'peak MB':>9}  what came of it"
+        )
         for name in options.formats:
             scores = "graded" if name == "graded.csv" else "binary"
             command = [sys.executable, "-c", CHILD, str(folder / name), scores]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-            seconds, peak, total, shown = json.loads(done.stdout)
+            seconds, cpu, peak, total, shown = json.loads(done.stdout)
             size = (folder / name).stat().st_size / 2**20
-            print(f"{name:<14}{size:>9.0f}{seconds:>9.1f}{peak:>9.0f}  {shown}, sum {total}")
+            print(
+                f"{name:<14}{size:>9.0f}{seconds:>9.1f}{cpu:>7.1f}{peak:>9.0f}  {shown}, sum {total}"
+            )
 
 
 if __name__ == "__main__":
