@@ -17,7 +17,7 @@ def show_progress() -> Iterator[Callable[[str, float], None]]:
         Each new name opens a bar and completes the one before.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
     console = Console(file=sys.stderr)
     bars = Progress(
@@ -29,7 +29,7 @@ def show_progress() -> Iterator[Callable[[str, float], None]]:
         transient=True,
         disable=not console.is_terminal,
     )
-    tasks = {}
+    tasks: dict[str, TaskID] = {}
 
     def say(step: str, share: float) -> None:
         if step not in tasks:
