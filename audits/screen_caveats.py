@@ -84,7 +84,9 @@ def _without_coefficient(table: pd.DataFrame) -> list[str]:
     n_left = int((table["kind"] != RANKED).sum())
     if n_left == 0:
         return []
-    detail = f": {nobody} solved by nobody, {everybody} by everybody" if nobody + everybody else ""
+    apart = [f"{nobody} solved by nobody"] if nobody else []
+    apart += [f"{everybody} solved by everybody"] if everybody else []
+    detail = f": {', '.join(apart)}" if apart else ""
     text = (
         f"{n_left} of {len(table)} items have no coefficient and no rank{detail}. In saturated "
         "benchmarks these are often the bad ones; look at them separately."

@@ -19,6 +19,7 @@ import neartie
 from neartie.cli.audit import audit
 from neartie.cli.demo import demo
 from neartie.cli.describe import describe
+from neartie.cli.screen import screen
 from neartie.cli.simulate import simulate
 from neartie.data.errors import CaveatWarning, ConvergenceError, DataError
 
@@ -39,6 +40,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(describe)
 app.command()(audit)
+app.command()(screen)
 app.command()(simulate)
 
 

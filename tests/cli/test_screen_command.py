@@ -1,0 +1,80 @@
+"""`neartie screen` from files to files."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from neartie.cli.app import main
+
+
+@pytest.fixture
+def files(tmp_path):
+    rows = [
+        ("q1", 0, 0, 0, 1, 1, 1),
+        ("q2", 0, 0, 1, 1, 1, 1),
+        ("q3", 1, 1, 1, 0, 0, 0),
+        ("q4", 0, 0, 0, 0, 1, 1),
+        ("q5", 1, 1, 1, 1, 1, 1),
+    ]
+    names = ["item", *(f"m{m}" for m in range(6))]
+    pd.DataFrame(rows, columns=names).to_csv(tmp_path / "responses.csv", index=False)
+    items = pd.DataFrame({"item": [row[0] for row in rows], "is_bad": [0, 0, 1, 0, 0]})
+    items.to_csv(tmp_path / "items.csv", index=False)
+    return tmp_path
+
+
+def run(files, *options):
+    arguments = ["screen", str(files / "responses.csv"), "--items", str(files / "items.csv")]
+    return main([*arguments, "--out", str(files / "out"), *options])
+
+
+def test_files_and_text(files, capsys):
+    assert run(files) == 0
+    shown = capsys.readouterr().out
+    assert "q3" in shown
+    assert "Report:" in shown
+    table = pd.read_csv(files / "out" / "screen.csv")
+    assert table["item"].iloc[0] == "q3"
+    assert table["item"].iloc[-1] == "q5"
+    assert pd.isna(table["rank"].iloc[-1])
+    assert (files / "out" / "report.html").stat().st_size > 1000
+
+
+def test_json_is_the_summary(files, capsys):
+    assert run(files, "--json", "--seed", "4") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown == json.loads((files / "out" / "summary.json").read_text())
+    assert shown["seed"] == 4
+
+
+def test_removed_items_are_screened_without(files, capsys):
+    (files / "gone.txt").write_text("q3\n\nq5\n", encoding="utf-8")
+    assert run(files, "--without", str(files / "gone.txt")) == 0
+    assert pd.read_csv(files / "out" / "screen.csv")["item"].isin(["q1", "q2", "q4"]).all()
+    assert run(files, "--remove-worst", "1") == 0
+    assert json.loads((files / "out" / "summary.json").read_text())["removed"] == ["q3"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--within", "topic"], "no column 'topic'"),
+        (["--without", "nowhere.txt"], "cannot be read as a list of item ids"),
+    ],
+)
+def test_errors_are_sentences(files, capsys, options, message):
+    assert run(files, *options) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert "Traceback" not in shown
+    assert not (files / "out" / "screen.csv").exists()
+
+
+def test_right_wrong_is_asked_of_half_points(case_dir, tmp_path, capsys):
+    path = str(case_dir / "C08" / "graded.csv")
+    options = ["--rows", "models", "--out", str(tmp_path / "out")]
+    assert main(["screen", path, *options]) == 2
+    assert "0.5" in capsys.readouterr().err
+    assert main(["screen", path, *options, "--scores", "graded"]) == 0
+    assert "5 items" in capsys.readouterr().out
