@@ -45,9 +45,21 @@ def collect_caveats(
     )
 
 
+def in_points(epsilon: float) -> str:
+    """Return a band in percentage points.
+
+    Examples
+    --------
+    >>> in_points(0.01), in_points(0.0025)
+    ('1 point', '0.25 points')
+    """
+    points = float(f"{100 * epsilon:.10g}")
+    return f"{points:g} point" if points == 1 else f"{points:g} points"
+
+
 def _pair_caveats(thresholds: pd.DataFrame, settings: AuditSettings) -> list[str]:
     row = thresholds[thresholds["epsilon"] == float(exact_fraction(settings.primary_band))].iloc[0]
-    points = f"{100 * row['epsilon']:g} point(s)"
+    points = in_points(row["epsilon"])
     n = int(row["n_eligible"])
     found = []
     if n == 0:
@@ -145,11 +157,13 @@ def _item_caveats(
         if not n:
             continue
         kept = int((part.subtest.selected & (constant != 0)).sum())
+        sides = {"solved by every model": int((constant > 0).sum()), "solved by none": n}
+        sides["solved by none"] -= sides["solved by every model"]
+        counts = " and ".join(f"{count} {side}" for side, count in sides.items() if count)
         rule = "kept" if settings.constant_items == "keep" else "dropped where a cell has others"
         found.append(
-            f"Half {half}: {int((constant > 0).sum())} items are solved by every model and "
-            f"{int((constant < 0).sum())} by none; they have no finite easiness and no DIF "
-            f"({rule}: {kept} of them are anchors)."
+            f"Half {half}: items {counts} have no finite easiness and no DIF ({rule}: {kept} of "
+            f"these {n} are anchors)."
         )
     if "source" not in population.responses.items:
         found.append("No sources given: all items are treated as one source.")

@@ -145,7 +145,7 @@ class NearTieAudit:
 
     def __str__(self) -> str:
         primary = self.band()
-        points = f"{100 * self.primary_epsilon:g} point(s)"
+        points = f"{100 * self.primary_epsilon:g} percentage points"
         if primary["rate"] is None:
             return (
                 f"near-tie audit: no eligible pair within {points}; the reversal rate is undefined"

@@ -153,7 +153,9 @@ def audit(
         threshold=threshold,
         repeats=repeats,
     )
-    title = name or responses.name.split(".")[0]
+    stem = responses.name.split(".")[0]
+    # a file of a benchmark's folder is often just called that
+    title = name or (responses.resolve().parent.name if stem == "responses" else stem)
     run_audit(data, settings, seed=seed, out=out, name=title, as_json=json)
 
 

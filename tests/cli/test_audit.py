@@ -51,7 +51,8 @@ def run(folder: Path, out: Path, *options: str, table="responses.csv", models="m
     return main(
         [
             "audit", str(folder / table), "--items", str(folder / "items.csv"),
-            "--models", str(folder / models), "--out", str(out), *QUICK, *options,
+            "--models", str(folder / models), "--out", str(out), "--name", "board", *QUICK,
+            *options,
         ]
     )  # fmt: skip
 
@@ -79,7 +80,7 @@ def test_files_keep_the_contract(done):
 
 def test_the_same_seed_writes_the_same_bytes_whatever_the_order_of_rows(folder, done, tmp_path):
     assert run(
-        folder, tmp_path, "--seed", "5", "--name", "responses", table="shuffled.csv",
+        folder, tmp_path, "--seed", "5", table="shuffled.csv",
         models="models_shuffled.csv",
     ) == 0  # fmt: skip
     files = sorted(p.relative_to(done) for p in done.rglob("*") if p.is_file())
