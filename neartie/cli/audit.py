@@ -190,13 +190,11 @@ def run_audit(
     from neartie.report.audit_files import write_audit
     from neartie.report.text import audit_text
 
-    # a folder that cannot be written is to be heard of before the work, not after it
-    with output_folder(out):
-        pass
-    with show_progress() as say:
+    # opened first: a folder that cannot be written is to be heard of before the work, not after it
+    with output_folder(out) as temporary, show_progress() as say:
         result = audit_near_ties(data, settings, rng=seed, progress=say)
         say("report", 0)
-        write_audit(result, out, name=name)
+        write_audit(result, temporary, name=name)
     if as_json:
         print(to_json(result.to_dict()))
     else:

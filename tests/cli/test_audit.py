@@ -135,7 +135,7 @@ def test_bad_options_end_with_a_sentence(folder, tmp_path, capsys, options, mess
     error = capsys.readouterr().err
     assert message in error
     assert "Traceback" not in error
-    assert not (out / "summary.json").exists()
+    assert not out.exists()
 
 
 def test_an_output_that_is_a_file_is_refused_before_the_work(folder, tmp_path, capsys):
