@@ -20,6 +20,7 @@ from neartie.cli.audit import audit
 from neartie.cli.demo import demo
 from neartie.cli.describe import describe
 from neartie.cli.screen import screen
+from neartie.cli.screen_experiment import experiments
 from neartie.cli.simulate import simulate
 from neartie.data.errors import CaveatWarning, ConvergenceError, DataError
 
@@ -41,6 +42,7 @@ app.command()(demo)
 app.command()(describe)
 app.command()(audit)
 app.command()(screen)
+app.add_typer(experiments)
 app.command()(simulate)
 
 

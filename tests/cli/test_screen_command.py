@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -78,3 +79,50 @@ def test_right_wrong_is_asked_of_half_points(case_dir, tmp_path, capsys):
     assert "0.5" in capsys.readouterr().err
     assert main(["screen", path, *options, "--scores", "graded"]) == 0
     assert "5 items" in capsys.readouterr().out
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    rng = np.random.default_rng(2)
+    logit = 1.5 * rng.normal(size=30) + rng.normal(size=(20, 1))
+    values = (rng.random(logit.shape) < 1 / (1 + np.exp(-logit))).astype(int)
+    values[:4] = 1 - values[:4]
+    ids = [f"q{i}" for i in range(20)]
+    table = pd.DataFrame(values, columns=[f"m{m}" for m in range(30)])
+    table.insert(0, "item", ids)
+    table.to_csv(tmp_path / "responses.csv", index=False)
+    items = pd.DataFrame({"item": ids, "is_bad": [int(i < 4) for i in range(20)]})
+    items.to_csv(tmp_path / "items.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [
+            "subsample",
+            "--n-items",
+            "12",
+            "--n-models",
+            "20",
+            "--resamples",
+            "3",
+            "--fewest-bad",
+            "2",
+        ],
+        ["grid", "--item-counts", "8,16", "--model-shares", "0.5,1.1", "--resamples", "2"],
+    ],
+)
+def test_experiments_write_and_go_on(labelled, capsys, options):
+    command, *rest = options
+    arguments = ["screen-experiment", command, str(labelled / "responses.csv")]
+    arguments += ["--items", str(labelled / "items.csv"), "--out", str(labelled / "out"), *rest]
+    assert main([*arguments, "--statistics", "signed_isotonic_r2,phi,mi"]) == 0
+    first = (labelled / "out" / "statistics.csv").read_text()
+    assert "signed_isotonic_r2" in capsys.readouterr().out
+    assert main([*arguments, "--statistics", "signed_isotonic_r2,phi,mi"]) == 0
+    assert (labelled / "out" / "statistics.csv").read_text() == first
+    assert main([*arguments, "--statistics", "phi"]) == 2
+    assert "name another folder" in capsys.readouterr().err
+    assert main([*arguments, "--statistics", "beauty"]) == 2
+    assert "got 'beauty'" in capsys.readouterr().err
