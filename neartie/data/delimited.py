@@ -21,6 +21,7 @@ DELIMITERS = (",", ";", "\t", "|")
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BLOCK_BYTES = 8 << 20
+_CELL_BYTES = 64
 _GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
@@ -57,6 +58,10 @@ class DelimitedSource:
     def decimal_comma(self) -> bool:
         """A comma that does not delimit columns may stand before decimals."""
         return self.delimiter != ","
+
+    @property
+    def _block_bytes(self) -> int:
+        return max(_BLOCK_BYTES, _CELL_BYTES * len(self.columns))
 
     def blocks(self, positions: Sequence[int]) -> Iterator[Block]:
         """Yield the columns a few rows at a time."""
@@ -116,7 +121,7 @@ class DelimitedSource:
                     # Without threads, so that an invalid row comes with its number.
                     read_options=arrow_csv.ReadOptions(
                         use_threads=False,
-                        block_size=max(_BLOCK_BYTES, 64 * len(names)),
+                        block_size=self._block_bytes,
                         column_names=names,
                     ),
                     parse_options=arrow_csv.ParseOptions(
@@ -148,7 +153,7 @@ class DelimitedSource:
             return not_utf8(self.path)
         if "straddling" in str(error):
             return DataError(
-                f"{self.path} has a row that is longer than {_BLOCK_BYTES >> 20} MB: is a quote "
+                f"{self.path} has a row that is longer than {self._block_bytes:,} bytes: is a quote "
                 "not closed?"
             )
         return DataError(f"{self.path} cannot be read: {error}")

@@ -129,6 +129,32 @@ def test_a_bad_score_far_down_is_found_with_its_row(table) -> None:
         read_responses(path)
 
 
+@pytest.mark.parametrize("rows", ["items", "models"])
+def test_many_small_blocks_give_the_same(table, monkeypatch, rows: str) -> None:
+    monkeypatch.setattr("neartie.data.delimited._BLOCK_BYTES", 40)
+    monkeypatch.setattr("neartie.data.delimited._CELL_BYTES", 1)
+    values = np.random.default_rng(5).integers(0, 2, (50, 3))
+    lines = [f"{i:03d},{','.join(map(str, row))}\n" for i, row in enumerate(values.tolist())]
+    text = "x,a,b,c\n" + "".join(lines)
+    data = read_responses(table(text), rows=rows)
+    assert np.array_equal(data.values if rows == "items" else data.values.T, values)
+    models = table("model\n049\nb\n", "models.csv")
+    kept = read_responses(table(text), rows=rows, models=models).values
+    assert np.array_equal(kept, values[:, [1]] if rows == "items" else values[[49]].T)
+    bad = text.replace(lines[49], "049,1,maybe,0\n")
+    with pytest.raises(DataError, match=r"row 51, column 'b' .*'049'.*'maybe' is not a score"):
+        read_responses(table(bad), rows=rows, models=models)
+
+
+def test_a_row_that_is_too_long_is_a_sentence(table, monkeypatch) -> None:
+    monkeypatch.setattr("neartie.data.delimited._BLOCK_BYTES", 1 << 10)
+    path = table(f'model,q1\nant,1\n"owl,{"1" * 5000}\n')
+    with pytest.raises(
+        DataError, match=r"has a row that is longer than 1,024 bytes: is a quote not closed"
+    ):
+        read_responses(path)
+
+
 def test_an_open_quote_in_the_last_cell_is_not_swallowed(table) -> None:
     answers = table("item,model,score\nq1,a,1\nq2,a,1\n")
     items = table('item,source\nq1,"easy\nq2,hard\nq3,hard\n', "items.csv")
