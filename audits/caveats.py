@@ -8,6 +8,7 @@ from neartie.audits.anchors import exact_fraction
 from neartie.audits.population import Population
 from neartie.audits.purification import Purification
 from neartie.audits.settings import AuditSettings
+from neartie.data.wording import counted
 from neartie.inference.dimension import DimensionChoice
 
 FEW_PAIRS = 30
@@ -105,8 +106,10 @@ def _settling_caveats(purified: list[Purification], settings: AuditSettings) -> 
     if not moving:
         return []
     return [
-        f"The anchor set still changed in round {settings.rounds} ({', '.join(moving)}). The number "
-        "of rounds is fixed, so the last set is used."
+        (
+            f"The anchor set still changed in round {settings.rounds} ({', '.join(moving)}). The number "
+            "of rounds is fixed, so the last set is used."
+        )
     ]
 
 
@@ -159,11 +162,13 @@ def _item_caveats(
         kept = int((part.subtest.selected & (constant != 0)).sum())
         sides = {"solved by every model": int((constant > 0).sum()), "solved by none": n}
         sides["solved by none"] -= sides["solved by every model"]
-        counts = " and ".join(f"{count} {side}" for side, count in sides.items() if count)
+        counts = " and ".join(
+            f"{counted(count, 'item')} {side}" for side, count in sides.items() if count
+        )
         rule = "kept" if settings.constant_items == "keep" else "dropped where a cell has others"
         found.append(
-            f"Half {half}: items {counts} have no finite easiness and no DIF ({rule}: {kept} of "
-            f"these {n} are anchors)."
+            f"Half {half}: {counts} {'has' if n == 1 else 'have'} no finite easiness and no DIF "
+            f"({rule}: {kept} of {n} among the anchors)."
         )
     if "source" not in population.responses.items:
         found.append("No sources given: all items are treated as one source.")

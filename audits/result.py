@@ -145,7 +145,8 @@ class NearTieAudit:
 
     def __str__(self) -> str:
         primary = self.band()
-        points = f"{100 * self.primary_epsilon:g} percentage points"
+        width = f"{100 * self.primary_epsilon:g}"
+        points = f"{width} percentage point{'' if width == '1' else 's'}"
         if primary["rate"] is None:
             return (
                 f"near-tie audit: no eligible pair within {points}; the reversal rate is undefined"
