@@ -217,6 +217,11 @@ def _large_families(kept: pd.DataFrame, smallest: int, notices: list[str]) -> pd
     sizes = kept["family"].value_counts().sort_index()
     large = sizes[sizes >= smallest]
     sentence = ", ".join(f"{family} {size}" for family, size in sizes.items())
+    if len(sizes) == 1:
+        raise DataError(
+            "family effects compare at least two families, but all "
+            f"{len(kept)} models with a family belong to {sizes.index[0]!r}"
+        )
     if len(large) < 2:
         raise DataError(
             f"fewer than two families have at least {smallest} models after the owner cap "

@@ -195,6 +195,13 @@ def test_one_family_is_refused():
         build_population(frozen(family="Qwen"))
 
 
+def test_one_family_by_names_is_refused():
+    responses = board()
+    qwen = np.array(["Qwen" in model for model in responses.model_ids])
+    with pytest.raises(DataError, match=r"all \d+ models with a family belong to 'Qwen'"):
+        built(responses.take(models=qwen))
+
+
 def test_no_family_at_all_says_what_to_do():
     responses = Responses.build(np.ones((2, 3), int), items=["a", "b"], models=["x", "y", "z"])
     with pytest.raises(DataError, match="none of the 3 model ids names exactly one family"):
