@@ -105,6 +105,12 @@ def test_names_with_dots_are_not_taken_for_one_another(tmp_path) -> None:
     }
 
 
+def test_columns_of_a_long_table_are_found_by_name(tmp_path) -> None:
+    columns = {"score.x": ["?"], "score": [1], "model.x": ["?"], "model": ["a"], "item.x": ["?"]}
+    data = read_responses(stored(tmp_path / "a.parquet", **columns, item=["q"]))
+    assert (data.item_ids, data.model_ids, data.values.tolist()) == (["q"], ["a"], [[1]])
+
+
 def test_columns_of_different_types_stand_side_by_side(tmp_path) -> None:
     path = stored(
         tmp_path / "a.parquet",

@@ -62,6 +62,13 @@ def test_models_that_are_not_listed_are_left_out_unread(table) -> None:
         assert any("lists 1 model without a row or column" in n for n in data.notices)
 
 
+def test_the_order_of_the_model_table_changes_nothing(table) -> None:
+    models = table("owner,model\nlast,b/x\nfirst,a/y\n", "models.csv")
+    data = read_responses(table(ANSWERS), models=models)
+    assert data.models.to_dict("list") == {"model": ["a/y", "b/x"], "owner": ["first", "last"]}
+    assert data.values.tolist() == [[-1, 0], [0, 1]]
+
+
 def test_a_fault_below_models_that_are_left_out_keeps_its_row(table) -> None:
     models = table("model\nb\n", "models.csv")
     for text in (
