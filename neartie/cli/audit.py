@@ -22,9 +22,11 @@ from neartie.cli.options import (
     load_responses,
 )
 from neartie.cli.progress import show_progress
+from neartie.cli.screen_first import ScreenFirst, screen_first, write_anchor_screen
 
 if TYPE_CHECKING:
     from neartie.audits.result import NearTieAudit
+    from neartie.audits.screen_result import ItemScreen
     from neartie.audits.settings import AuditSettings
     from neartie.data.responses import Responses
 
@@ -114,6 +116,14 @@ def audit(
     decomposition: Annotated[
         Decomposition, typer.Option("--decomposition", help="Exact, or randomized as in the paper.")
     ] = Decomposition.exact,
+    screen: Annotated[
+        ScreenFirst,
+        typer.Option(
+            "--screen",
+            help="Screen items first: say how many anchors are suspicious, or also leave out the "
+            "items that go against the others.",
+        ),
+    ] = ScreenFirst.no,
     rows: RowsOption = None,
     threshold: ThresholdOption = None,
     repeats: RepeatsOption = Repeats.stop,
@@ -156,7 +166,10 @@ def audit(
     stem = responses.name.split(".")[0]
     # a file of a benchmark's folder is often just called that
     title = name or (responses.resolve().parent.name if stem == "responses" else stem)
-    run_audit(data, settings, seed=seed, out=out, name=title, as_json=json)
+    screened = None
+    if screen is not ScreenFirst.no:
+        data, screened = screen_first(data, drop=screen is ScreenFirst.drop, seed=seed)
+    run_audit(data, settings, seed=seed, out=out, name=title, as_json=json, screened=screened)
 
 
 def run_audit(
@@ -167,6 +180,7 @@ def run_audit(
     out: Path,
     name: str,
     as_json: bool = False,
+    screened: ItemScreen | None = None,
 ) -> NearTieAudit:
     """Audit, write the files, and print the summary.
 
@@ -180,6 +194,8 @@ def run_audit(
         Of the benchmark.
     as_json : bool
         Print `summary.json` instead of text.
+    screened : ItemScreen, optional
+        A screen of the items, to be written beside the audit and compared with its anchors.
 
     Returns
     -------
@@ -195,10 +211,13 @@ def run_audit(
         result = audit_near_ties(data, settings, rng=seed, progress=say)
         say("report", 0)
         write_audit(result, temporary, name=name)
+        sentences = () if screened is None else write_anchor_screen(result, screened, temporary)
     if as_json:
         print(to_json(result.to_dict()))
     else:
         print(audit_text(result, name=name))
+        for sentence in sentences:
+            print(f"\n{sentence}")
         print(
             f"\nReport: {out / 'report.html'} (numbers in {out / 'summary.json'} and CSV beside it)"
         )

@@ -7,6 +7,9 @@ import pandas as pd
 import pytest
 
 from neartie.cli.app import main
+from neartie.cli.screen import read_ids
+from neartie.data.errors import DataError
+from neartie.data.simulate import simulate_leaderboard
 
 
 @pytest.fixture
@@ -126,3 +129,43 @@ def test_experiments_write_and_go_on(labelled, capsys, options):
     assert "name another folder" in capsys.readouterr().err
     assert main([*arguments, "--statistics", "beauty"]) == 2
     assert "got 'beauty'" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory):
+    place = tmp_path_factory.mktemp("board")
+    data = simulate_leaderboard(n_items=120, n_models=80, n_owners=40, rng=11).responses
+    values = data.values.copy()
+    middle = int(np.abs(values.mean(axis=1) - 0.5).argmin())
+    values[middle] = 1 - values[middle]
+    table = pd.DataFrame(values, columns=data.model_ids)
+    table.insert(0, "item", data.item_ids)
+    table.to_csv(place / "responses.csv", index=False)
+    data.items.to_csv(place / "items.csv", index=False)
+    data.models.to_csv(place / "models.csv", index=False)
+    return place, data.item_ids[middle]
+
+
+@pytest.mark.parametrize("mode", ["report", "drop"])
+def test_an_audit_screens_its_items_first(board, tmp_path, capsys, mode):
+    place, flipped = board
+    arguments = ["audit", str(place / "responses.csv"), "--items", str(place / "items.csv")]
+    arguments += ["--models", str(place / "models.csv"), "--k", "2", "--min-family-size", "5"]
+    arguments += ["--controls", "10", "--bootstraps", "0", "--screen", mode]
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "Half 0: the screen questions" in shown
+    screen = pd.read_csv(tmp_path / "screen.csv")
+    assert screen.set_index("item").loc[flipped, "signed_isotonic_r2"] < 0
+    audited = set(pd.read_csv(tmp_path / "items.csv")["item"])
+    assert (flipped in audited) == (mode == "report")
+    table = pd.read_csv(tmp_path / "screened_anchors.csv")
+    assert table.groupby("half")["n_items"].sum().eq(len(audited)).all()
+    warnings = " ".join(json.loads((tmp_path / "summary.json").read_text())["warnings"])
+    assert ("because they go against the others" in warnings) == (mode == "drop")
+
+
+def test_a_file_that_is_no_text_is_refused_as_a_list(tmp_path):
+    (tmp_path / "ids").write_bytes(b"\xff\xfe\x00q")
+    with pytest.raises(DataError, match="cannot be read as a list of item ids"):
+        read_ids(tmp_path / "ids")
