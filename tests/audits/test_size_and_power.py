@@ -104,10 +104,9 @@ def test_size_is_right_when_families_are_exchangeable(power):
 
 @pytest.mark.slow
 def test_unmodelled_ability_looks_like_dif(power):
-    """Families differ in ability, no item has DIF; 40 leaderboards; false alarms: 1 in 1000.
+    """Families differ in ability, no item has DIF, K = 1; 40 leaderboards.
 
-    That a sound test would reject as often as one dimension does has a chance below 1 in 1000;
-    a fit with enough dimensions for moderate differences does not reject more often than that.
+    A sound test would reject as often as this with a chance below 1 in 1000.
     """
     condition = replace(named(power.SIZE, "profiles, 1 sd"), dimensions=(1,))
     rows = power.run([condition], replicates=40, seed=2)
