@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri
 
+from neartie.inference.bradley_terry_pass import half_win_pass
 from neartie.models.bradley_terry import Floats, TieModel, log_likelihood
 
 type Codes = NDArray[np.int64]
@@ -110,11 +111,39 @@ def evaluate(problem: Problem, point: Floats, *, curvature: bool = True) -> Curv
     -------
     Curve
     """
+    if problem.has_tie:
+        return _evaluate_with_ties(problem, point, curvature)
+    n = problem.n_model
+    strength, order, _ = split(problem, point)
+    gradient = np.zeros(n + 1)
+    information = np.zeros((n + 1, n + 1) if curvature else (0, 0))
+    value = half_win_pass(
+        problem.first,
+        problem.second,
+        problem.shown,
+        problem.wins,
+        problem.losses,
+        problem.tied,
+        strength,
+        order,
+        gradient,
+        information,
+        curvature,
+    )
+    value -= 0.5 * problem.precision * float(strength @ strength)
+    gradient[:n] -= problem.precision * strength
+    if curvature:
+        information[:n, n] = information[n, :n]
+        information[np.arange(n), np.arange(n)] += problem.precision
+    size = problem.n_parameter
+    return Curve(value, gradient[:size], information[:size, :size])
+
+
+def _evaluate_with_ties(problem: Problem, point: Floats, curvature: bool) -> Curve:
+    """Return the same where ties are an outcome of their own."""
     n = problem.n_model
     strength, order, tie = split(problem, point)
-    logit = strength[problem.first] - strength[problem.second]
-    if problem.has_order:
-        logit += order * problem.shown
+    logit = strength[problem.first] - strength[problem.second] + order * problem.shown
     terms = log_likelihood(
         logit, problem.wins, problem.losses, problem.tied, ties=problem.ties, tie=tie
     )
@@ -123,8 +152,7 @@ def evaluate(problem: Problem, point: Floats, *, curvature: bool = True) -> Curv
     gradient[:n] = _across(problem, terms.by_logit) - problem.precision * strength
     if problem.has_order:
         gradient[n] = problem.shown @ terms.by_logit
-    if problem.has_tie:
-        gradient[-1] = terms.by_tie.sum()
+    gradient[-1] = terms.by_tie.sum()
     if not curvature:
         return Curve(value, gradient, np.empty((0, 0)))
     information = np.zeros((problem.n_parameter, problem.n_parameter))
@@ -133,11 +161,9 @@ def evaluate(problem: Problem, point: Floats, *, curvature: bool = True) -> Curv
         seen = problem.shown * terms.info_logit
         information[n, :n] = information[:n, n] = _across(problem, seen)
         information[n, n] = problem.shown @ seen
-    if problem.has_tie:
-        information[-1, :n] = information[:n, -1] = _across(problem, terms.info_cross)
-        information[-1, -1] = terms.info_tie.sum()
-    if problem.has_order and problem.has_tie:
         information[-1, n] = information[n, -1] = problem.shown @ terms.info_cross
+    information[-1, :n] = information[:n, -1] = _across(problem, terms.info_cross)
+    information[-1, -1] = terms.info_tie.sum()
     return Curve(value, gradient, information)
 
 
@@ -192,13 +218,20 @@ def newton(
     point = problem.start() if start is None else start.copy()
     gauge = gauge_of(problem.group)
     curve = evaluate(problem, point)
-    largest = np.inf
+    largest = float(np.inf)
     for iteration in range(1, max_iterations + 1):
         try:
             step = cho_solve(_factor(problem, curve.information, gauge), curve.gradient)
         except LinAlgError:
             return Optimum(
                 point=point, n_iterations=iteration, largest_step=np.inf, converged=False
+            )
+        largest = float(np.abs(step).max())
+        if largest <= tolerance:
+            # So small a step needs no check; the next one would be about its square.
+            point = _centred(problem, point + step)
+            return Optimum(
+                point=point, n_iterations=iteration, largest_step=largest, converged=True
             )
         size, reached, next_curve = 1.0, point + step, None
         while size > 1e-12:
@@ -212,14 +245,7 @@ def newton(
         if next_curve is None:
             break
         point, curve = _centred(problem, reached), next_curve
-        largest = size * float(np.abs(step).max())
-        if largest <= tolerance:
-            return Optimum(
-                point=point, n_iterations=iteration, largest_step=largest, converged=True
-            )
-    return Optimum(
-        point=point, n_iterations=max_iterations, largest_step=float(largest), converged=False
-    )
+    return Optimum(point=point, n_iterations=max_iterations, largest_step=largest, converged=False)
 
 
 def minorise(

@@ -15,6 +15,7 @@ from neartie.inference.bradley_terry_kernel import (
     minorise,
     newton,
 )
+from neartie.models.bradley_terry import log_likelihood
 
 
 def draw(seed, *, n=6, ties="half", has_order=False, precision=0.0) -> Problem:
@@ -66,6 +67,26 @@ def test_gradient_and_information_by_finite_differences(ties, has_order, precisi
         assert -curve.information[k] == pytest.approx(
             (up.gradient - down.gradient) / (2 * h), abs=1e-5
         )
+
+
+@pytest.mark.parametrize(("has_order", "precision"), [(False, 0.0), (True, 0.7)])
+def test_the_compiled_pass_agrees_with_the_plain_density(has_order, precision):
+    problem = draw(2, has_order=has_order, precision=precision)
+    point = 3 * np.random.default_rng(1).normal(size=problem.n_parameter)
+    n, order = 6, point[6] if has_order else 0.0
+    logit = point[problem.first] - point[problem.second] + order * problem.shown
+    terms = log_likelihood(logit, problem.wins, problem.losses, problem.tied)
+    design = np.zeros((len(logit), problem.n_parameter))
+    design[np.arange(len(logit)), problem.first] += 1
+    design[np.arange(len(logit)), problem.second] -= 1
+    if has_order:
+        design[:, n] = problem.shown
+    prior = np.r_[np.full(n, precision), np.zeros(problem.n_parameter - n)]
+    curve = evaluate(problem, point)
+    assert curve.value == pytest.approx(terms.value.sum() - 0.5 * prior @ point**2, rel=1e-13)
+    assert curve.gradient == pytest.approx(design.T @ terms.by_logit - prior * point, abs=1e-11)
+    expected = design.T @ (terms.info_logit[:, None] * design) + np.diag(prior)
+    assert curve.information == pytest.approx(expected, abs=1e-11)
 
 
 @every_model
