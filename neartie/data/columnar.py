@@ -79,7 +79,7 @@ class ColumnarSource:
                 self.path, read_dictionary=list(self.texts), pre_buffer=False
             ) as file:
                 for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=names):
-                    # Asking for `gpt-3` also brings `gpt-3.5`: a dot is taken for nesting.
+                    # By name: where a dot is taken for nesting, `gpt-3` also brings `gpt-3.5`.
                     arrays = [batch.column(batch.schema.get_field_index(name)) for name in names]
                     yield Block(start=start, positions=tuple(positions), arrays=arrays)
                     start += len(batch)

@@ -68,6 +68,11 @@ def test_csv_of_every_kind_of_column() -> None:
     )
 
 
+def test_csv_quotes_what_readers_would_take_for_something_else() -> None:
+    frame = pd.DataFrame({"\ufeffa": ["x\ry", ' "z"']})
+    assert to_csv(frame) == '"\ufeffa"\n"x\ry"\n" ""z"""\n'
+
+
 def test_csv_of_one_blank_cell_is_no_blank_line() -> None:
     assert to_csv(pd.DataFrame({"a": ["", "x"]})) == 'a\n""\nx\n'
 

@@ -147,7 +147,7 @@ def test_many_small_blocks_give_the_same(table, monkeypatch, rows: str) -> None:
 
 
 def test_line_ends_in_ids_may_stand_where_blocks_end(table, monkeypatch) -> None:
-    monkeypatch.setattr("neartie.data.delimited._BLOCK_BYTES", 40)
+    monkeypatch.setattr("neartie.data.delimited._BLOCK_BYTES", 43)
     monkeypatch.setattr("neartie.data.delimited._CELL_BYTES", 1)
     ids = [f"{i:02d}\n\n\n" for i in range(40)]
     data = read_responses(table("item,a\n" + "".join(f'"{name}",1\n' for name in ids)))
