@@ -14,9 +14,10 @@ from neartie.inference.pairwise_binary import binary_pair_sums
 
 BAND: Final = (0.025, 0.975)
 # Pairs that one null distribution may cost in all, in units of one model's answers to a pair.
-BINARY_BUDGET: Final = 3e10
+BINARY_BUDGET: Final = 3e11
 GRADED_BUDGET: Final = 2e9
 FEWEST_CLASSES: Final = 8
+CLASSES_AT_ONCE: Final = 32
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -88,12 +89,16 @@ def permutation_null(
             low=low, high=high, p_value=p_value, n_draws=n_draws, n_classes=0, exact=True
         )
     chosen, own_class, exact = _classes(responses, use, neighbours, n_draws)
-    draws = np.stack(
-        [
-            _shuffled(responses, item, form, direction, neighbours, n_draws, child)
-            for item, child in zip(chosen, rng.spawn(len(chosen)), strict=True)
-        ]
-    )
+    streams = rng.spawn(len(chosen))
+    if responses.is_binary and neighbours is None:
+        draws = _shuffled_binary(responses, chosen, n_draws, streams)
+    else:
+        draws = np.stack(
+            [
+                _shuffled(responses, item, form, direction, neighbours, n_draws, stream)
+                for item, stream in zip(chosen, streams, strict=True)
+            ]
+        )
     low[use], high[use] = np.quantile(draws, BAND, axis=1)[:, own_class]
     at_least = (draws[own_class] >= coefficient[use, None]).sum(axis=1)
     p_value[use] = (1 + at_least) / (n_draws + 1)
@@ -128,6 +133,42 @@ def _classes(
     return chosen, own_class, n_code <= most
 
 
+def _shuffles(
+    responses: Responses, item: int, n_draws: int, rng: np.random.Generator
+) -> NDArray[np.int8] | NDArray[np.float32]:
+    """(n_draws, n_model): the answers to an item, exchanged among the models that answered it."""
+    answered = np.flatnonzero(responses.observed[item])
+    shuffled = np.tile(responses.values[item], (n_draws, 1))
+    shuffled[:, answered] = rng.permuted(shuffled[:, answered], axis=1)
+    return shuffled
+
+
+def _shuffled_binary(
+    responses: Responses,
+    items: NDArray[np.intp],
+    n_draws: int,
+    streams: list[np.random.Generator],
+) -> NDArray[np.float64]:
+    """(n_class, n_draws) float: coefficients of shuffled items with all others, many at once."""
+    found = []
+    for first in range(0, len(items), CLASSES_AT_ONCE):
+        chosen = items[first : first + CLASSES_AT_ONCE]
+        extra = [
+            _shuffles(responses, item, n_draws, streams[first + k]) for k, item in enumerate(chosen)
+        ]
+        table = np.concatenate([responses.values, *extra])
+        pairs = binary_pair_sums(
+            table == 1,
+            table >= 0,
+            rows=np.arange(responses.n_item, len(table)),
+            own=np.repeat(chosen, n_draws),
+            n_partner=responses.n_item,
+            full=False,
+        )
+        found.append(pairs.mean("signed_isotonic_r2").reshape(len(chosen), n_draws))
+    return np.concatenate(found)
+
+
 def _shuffled(
     responses: Responses,
     item: int,
@@ -138,11 +179,8 @@ def _shuffled(
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """(n_draws,) float: the item's coefficient with its answers shuffled."""
-    n_item, values = responses.n_item, responses.values
-    answered = np.flatnonzero(responses.observed[item])
-    shuffled = np.tile(values[item], (n_draws, 1))
-    shuffled[:, answered] = rng.permuted(shuffled[:, answered], axis=1)
-    table = np.concatenate([values, shuffled])
+    n_item = responses.n_item
+    table = np.concatenate([responses.values, _shuffles(responses, item, n_draws, rng)])
     partners = np.arange(n_item) if neighbours is None else neighbours[item]
     partners = np.tile(partners[partners != item], (n_draws, 1)).astype(np.int64)
     rows = np.arange(n_item, n_item + n_draws)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -191,11 +191,13 @@ def suspicion(table: pd.DataFrame) -> pd.DataFrame:
 
 def varying_items(responses: Responses) -> NDArray[np.bool_]:
     """(n_item,) bool: items on which at least two models have different scores."""
-    observed = responses.observed
-    values = responses.values.astype(np.float64)
-    largest = np.max(values, axis=1, where=observed, initial=-np.inf)
-    smallest = np.min(values, axis=1, where=observed, initial=np.inf)
-    return largest > smallest
+    observed, values = responses.observed, responses.values
+    if responses.is_binary:
+        # int8 as it stands: a float copy of a large benchmark would take half a gigabyte.
+        return np.asarray((values == 1).any(axis=1) & (values == 0).any(axis=1))
+    largest: NDArray[Any] = np.max(values, axis=1, where=observed, initial=-np.inf)
+    smallest: NDArray[Any] = np.min(values, axis=1, where=observed, initial=np.inf)
+    return np.asarray(largest > smallest)
 
 
 def _graded_columns(pairs: GradedPairSums, form: str) -> dict[str, NDArray[np.float64]]:
@@ -250,8 +252,7 @@ def _scale_columns(
     rest = rest_statistics(responses.values[varies], observed[varies])
     for position, name in enumerate(("r2_iso_rest", "rho_rest", "mi_rest")):
         columns[name][varies] = rest[:, position]
-    values = responses.values[varies].astype(np.float64)
-    variance = np.var(values, axis=1, where=observed[varies])
+    variance = np.var(responses.values[varies], axis=1, where=observed[varies], dtype=np.float64)
     n_answers = observed[varies].sum(axis=1)
     mean = {
         name: pairs.mean(name)[varies]

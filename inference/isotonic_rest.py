@@ -77,7 +77,8 @@ def _against_rest(
         size = float(after - first)
         level_count[n_level] = size
         marginal += size * np.log(size)
-        joint += _entropy_of_levels(np.sort(score[order[first:after]]))
+        if after - first > 1:
+            joint += _entropy_of_levels(np.sort(score[order[first:after]]))
         n_level += 1
         first = after
     if n_level < 2 or variation <= 0.0 or score.min() == score.max():

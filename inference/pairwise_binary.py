@@ -73,6 +73,7 @@ def means(sums: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.fl
 def _count_row(
     i: int,
     row: int,
+    own: int,
     right: NDArray[np.uint64],
     observed: NDArray[np.uint64],
     n_right: NDArray[np.int64],
@@ -93,7 +94,7 @@ def _count_row(
         else:
             count[1, t] = n_right[i]
             count[2, t] = n_right[j]
-        if j == i:
+        if j == own:
             count[1:, t] = 0.0
 
 
@@ -147,6 +148,8 @@ def _sum_rows(
     observed: NDArray[np.uint64],
     n_right: NDArray[np.int64],
     rows: NDArray[np.int64],
+    own: NDArray[np.int64],
+    n_partner: int,
     neighbours: NDArray[np.int64],
     group: NDArray[np.int64],
     x_log_x: NDArray[np.float64],
@@ -155,12 +158,11 @@ def _sum_rows(
     group_sums: NDArray[np.float64],
     group_pairs: NDArray[np.int64],
 ) -> None:
-    n_partner = neighbours.shape[1] if neighbours.shape[0] else right.shape[0]
     count, value = np.full((4, n_partner), float(n_model)), np.zeros((12, n_partner))
     for r in range(start, stop):
         i = rows[r]
         # Two passes, so that the second one runs on several pairs at once.
-        _count_row(i, r, right, observed, n_right, neighbours, count)
+        _count_row(i, r, own[r], right, observed, n_right, neighbours, count)
         _linear_row(count, value)
         if sums.shape[1] > 5:
             _agreement_row(count, x_log_x, value)
@@ -172,7 +174,7 @@ def _sum_rows(
         for t in range(n_partner):
             j = neighbours[r, t] if neighbours.shape[0] else t
             if value[-1, t] == 0.0:
-                counts[r, 1] += j != i
+                counts[r, 1] += j != own[r]
                 continue
             counts[r, 0] += 1
             counts[r, 2] += value[0, t] < 0.0
@@ -187,6 +189,8 @@ def binary_pair_sums(
     neighbours: NDArray[np.int64] | None = None,
     group: NDArray[np.int64] | None = None,
     rows: NDArray[np.int64] | None = None,
+    own: NDArray[np.int64] | None = None,
+    n_partner: int | None = None,
     full: bool = True,
 ) -> PairSums:
     r"""Return the sums over pairs of the statistics of P2's Table 1, for right/wrong items.
@@ -204,6 +208,10 @@ def binary_pair_sums(
         Group of each item, from 0; one group when left out.
     rows : (n_row,) int, optional
         The items asked for; all of them when left out.
+    own : (n_row,) int, optional
+        The partner that each of them passes over; itself when left out.
+    n_partner : int, optional
+        Without `neighbours`, only the first so many items are partners.
     full : bool
         Whether all statistics are wanted, or those up to `phi` alone.
 
@@ -241,12 +249,15 @@ def binary_pair_sums(
     seen = np.zeros((0, 0), dtype=np.uint64) if observed.all() else pack_rows(observed)
     partners = np.zeros((0, 0), dtype=np.int64) if neighbours is None else neighbours
     wanted = np.arange(n_item) if rows is None else rows
+    passed = wanted if own is None else own
+    n_first = n_item if n_partner is None else n_partner
+    width = n_first if neighbours is None else neighbours.shape[1]
     sums = np.zeros((len(wanted), len(PAIR_STATISTICS) if full else 5))
     counts = np.zeros((len(wanted), 3), dtype=np.int64)
     group_sums = np.zeros((len(wanted), n_group))
     group_pairs = np.zeros((len(wanted), n_group), dtype=np.int64)
     n_right = right.sum(axis=1, dtype=np.int64)
-    data = (pack_rows(right), seen, n_right, wanted, partners, codes, x_log_x)
+    data = (pack_rows(right), seen, n_right, wanted, passed, width, partners, codes, x_log_x)
 
     def work(start: int, stop: int) -> None:
         _sum_rows(start, stop, n_model, *data, sums, counts, group_sums, group_pairs)
