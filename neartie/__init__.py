@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neartie.audits.near_tie import audit_near_ties as audit_near_ties
     from neartie.audits.result import NearTieAudit as NearTieAudit
+    from neartie.audits.screen import ScreenSettings as ScreenSettings
+    from neartie.audits.screen import screen_items as screen_items
+    from neartie.audits.screen_result import ItemScreen as ItemScreen
     from neartie.audits.settings import AuditSettings as AuditSettings
     from neartie.data.errors import CaveatWarning as CaveatWarning
     from neartie.data.errors import ConvergenceError as ConvergenceError
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from neartie.data.simulate import simulate_leaderboard as simulate_leaderboard
     from neartie.data.summary import describe as describe
     from neartie.report.audit_files import write_audit as write_audit
+    from neartie.report.screen_files import write_screen as write_screen
 
 __version__ = "0.1.0"
 
@@ -30,14 +34,18 @@ _HOMES = {
     "CaveatWarning": "neartie.data.errors",
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
+    "ItemScreen": "neartie.audits.screen_result",
     "NearTieAudit": "neartie.audits.result",
     "Responses": "neartie.data.responses",
+    "ScreenSettings": "neartie.audits.screen",
     "audit_near_ties": "neartie.audits.near_tie",
     "describe": "neartie.data.summary",
     "load_example": "neartie.data.example",
     "read_responses": "neartie.data.read",
+    "screen_items": "neartie.audits.screen",
     "simulate_leaderboard": "neartie.data.simulate",
     "write_audit": "neartie.report.audit_files",
+    "write_screen": "neartie.report.screen_files",
 }
 
 __all__ = [
@@ -45,15 +53,19 @@ __all__ = [
     "CaveatWarning",
     "ConvergenceError",
     "DataError",
+    "ItemScreen",
     "NearTieAudit",
     "Responses",
+    "ScreenSettings",
     "__version__",
     "audit_near_ties",
     "describe",
     "load_example",
     "read_responses",
+    "screen_items",
     "simulate_leaderboard",
     "write_audit",
+    "write_screen",
 ]
 
 
