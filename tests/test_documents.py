@@ -74,6 +74,18 @@ def test_links_between_the_pages_lead_somewhere():
     assert lost == []
 
 
+def test_no_line_of_prose_is_taken_for_a_comment():
+    # MyST drops lines that begin with a percent sign
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    lost = [
+        (page.name, line)
+        for page in pages
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.lstrip().startswith("%")
+    ]
+    assert lost == []
+
+
 def test_figures_are_small():
     images = sorted((ROOT / "docs" / "images").glob("*.png"))
     assert {path.stem for path in images} == {"near_ties", "scores", "dimension", "dif"}
