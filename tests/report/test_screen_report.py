@@ -30,7 +30,7 @@ def build(*, n_item=24, labels=True, sources=("s1", "s2"), ids="q{}"):
 
 @pytest.fixture(scope="module")
 def screen():
-    return screen_items(build(), ScreenSettings(statistics="fast"), rng=1)
+    return screen_items(build(), ScreenSettings(statistics="fast", n_curves=2), rng=1)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_auc_is_drawn_for_every_statistic(screen, axes):
 def test_nothing_to_draw_is_said(draw, axes):
     values = np.array([[0, 0, 0], [1, 1, 1]])
     data = Responses.build(values, items=["a", "b"], models=["x", "y", "z"])
-    empty = screen_items(data, ScreenSettings(statistics="fast"), rng=1)
+    empty = screen_items(data, ScreenSettings(statistics="fast", n_curves=2), rng=1)
     getattr(screen_figures, draw)(empty, ax=axes)
     assert len(axes.texts) == 1
     render_screen(empty, name="nothing")
@@ -95,7 +95,9 @@ def test_review_list_says_how_many_more(screen):
 
 def test_names_from_data_are_escaped():
     data = build(ids="<b>q{}</b>", sources=("<i>s</i>", "$x$"))
-    page = render_screen(screen_items(data, ScreenSettings(statistics="fast"), rng=1), name="<u>")
+    page = render_screen(
+        screen_items(data, ScreenSettings(statistics="fast", n_curves=2), rng=1), name="<u>"
+    )
     assert "<b>q" not in page
     assert "<i>s</i>" not in page
     assert "<u>" not in page
@@ -112,7 +114,9 @@ def test_report_is_one_file_without_links_out(screen):
 
 def test_a_report_without_labels_or_sources_leaves_them_out():
     screen = screen_items(
-        build(labels=False, sources=()), ScreenSettings(statistics="fast", n_null=0), rng=1
+        build(labels=False, sources=()),
+        ScreenSettings(statistics="fast", n_null=0, n_curves=1),
+        rng=1,
     )
     page = render_screen(screen, name="bench")
     assert "Between sources" not in page
@@ -131,7 +135,7 @@ def test_text_names_the_worst_with_its_reason(screen):
 
 def test_control_characters_do_not_reach_the_terminal():
     data = build(ids="q\x1b[31m{}", labels=False)
-    text = screen_text(screen_items(data, ScreenSettings(statistics="fast"), rng=1))
+    text = screen_text(screen_items(data, ScreenSettings(statistics="fast", n_curves=2), rng=1))
     assert "\x1b" not in text
 
 
