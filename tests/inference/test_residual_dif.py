@@ -186,7 +186,10 @@ def test_case_c16_family_of_one_is_shown_as_such(case_dir):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("families_blank", r"family label of model \d+ is blank"), ("families_single", "two families")],
+    [
+        ("families_blank", r"family label of model \d+ is blank"),
+        ("families_single", "two families"),
+    ],
 )
 def test_case_c16_blank_or_single_family_is_refused(case_dir, name, message):
     table = pd.read_csv(case_dir / "C16" / f"{name}.csv", dtype=str, keep_default_na=False)
