@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from neartie.data.battle_graph import Separation, separate
 from neartie.data.battles import Battles
@@ -21,9 +22,9 @@ from neartie.inference.bradley_terry_kernel import (
     Problem,
     covariance,
     evaluate,
-    minorise,
     newton,
 )
+from neartie.inference.bradley_terry_mm import minorise
 from neartie.inference.bradley_terry_result import BradleyTerryFit
 from neartie.models.bradley_terry import TIE_MODELS, Floats, TieModel
 
@@ -126,7 +127,11 @@ def fit_bradley_terry(
             f"phantom wins come to {share:.0%} of the battles and draw strengths together; "
             "phantom_wins=0 leaves them out"
         )
-    optimum = _run(problem, engine, tolerance, max_iterations)
+    # One thread is as fast at these sizes, and does not wait for a busy processor.
+    with threadpool_limits(limits=1, user_api="blas"):
+        optimum = _run(problem, engine, tolerance, max_iterations)
+        curve = evaluate(problem, optimum.point)
+        full = covariance(problem, curve.information)
     if not optimum.converged:
         notices.append(
             f"{engine} did not converge: after {optimum.n_iterations:,} iterations the last step "
@@ -141,8 +146,6 @@ def fit_bradley_terry(
             CaveatWarning,
             stacklevel=2,
         )
-    curve = evaluate(problem, optimum.point)
-    full = covariance(problem, curve.information)
     own = np.diag(curve.information)[:n]
     within = optimum.point[:n]
     n_battles, _, win_rate = counts.by_model()

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from neartie.data.battle_graph import same_groups
 from neartie.data.battles import Battles
@@ -173,10 +174,11 @@ def bootstrap_bradley_terry(
     sampler = _Sampler(battles, unit, by_position=fit.first_shown)
     point = np.concatenate([fit.within, fit.parameters["estimate"].to_numpy(dtype=np.float64)])
     kept = []
-    for cells in sampler.rounds(rounds, generator):
-        strength = _one_round(battles, fit, sampler.keys, cells, point)
-        if strength is not None:
-            kept.append(strength)
+    with threadpool_limits(limits=1, user_api="blas"):
+        for cells in sampler.rounds(rounds, generator):
+            strength = _one_round(battles, fit, sampler, cells, point)
+            if strength is not None:
+                kept.append(strength)
     n_degenerate = rounds - len(kept)
     if len(kept) < 2:
         raise DataError(
@@ -209,6 +211,7 @@ class _Sampler:
             raise ValueError(f"unit must be one of {', '.join(UNITS)}, got {unit!r}")
         cell, self.keys = battles.cells(by_position=by_position)
         self.n_cell = 3 * len(self.keys)
+        self._edges = _edges(np.bincount(cell, minlength=self.n_cell))
         if unit == "battle":
             owner = np.full(battles.n_battle, -1, dtype=np.int64)
         else:
@@ -227,6 +230,10 @@ class _Sampler:
         unit_of = np.concatenate([np.arange(n_alone), n_alone + cluster])
         self._content = csr_array((weight, (unit_of, cell)), shape=(self.n_unit, self.n_cell))
 
+    def has_all_edges(self, cells: Floats) -> bool:
+        """Return whether everybody beat, or tied with, whomever they did in the data at hand."""
+        return bool(np.array_equal(_edges(cells), self._edges))
+
     def rounds(self, n: int, rng: np.random.Generator) -> Iterator[Floats]:
         """Yield the weight in each cell, round by round."""
         if self._cell_of_unit is not None:
@@ -243,14 +250,20 @@ class _Sampler:
         return np.bincount(rng.integers(self.n_unit, size=self.n_unit), minlength=self.n_unit)
 
 
+def _edges(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return in which pairs the first won at least half a battle, and in which the second did."""
+    won, lost, tied = cells.reshape(-1, 3).T
+    return np.stack([won + tied > 0, lost + tied > 0])
+
+
 def _one_round(
-    battles: Battles, fit: BradleyTerryFit, keys: NDArray[np.int64], cells: Floats, point: Floats
+    battles: Battles, fit: BradleyTerryFit, sampler: _Sampler, cells: Floats, point: Floats
 ) -> Floats | None:
     """Return the strengths of a round, or None if it is degenerate."""
-    counts = tally(keys, cells, n_model=battles.n_model)
+    counts = tally(sampler.keys, cells, n_model=battles.n_model)
     regularised = fit.phantom_wins > 0 or np.isfinite(fit.prior_sd)
     counts = counts.take(counts.total > 0)
-    if not regularised and not same_groups(counts, fit.group):
+    if not (regularised or sampler.has_all_edges(cells) or same_groups(counts, fit.group)):
         return None
     ties = cast(TieModel, fit.ties)
     options: dict[str, Any] = {"first_shown": fit.first_shown, "prior_sd": fit.prior_sd}

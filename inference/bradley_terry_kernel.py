@@ -1,4 +1,4 @@
-"""Maximising the Bradley–Terry likelihood: minorisation-maximisation, and Newton's method."""
+"""Maximising the Bradley–Terry likelihood by Newton's method, and inverting its information."""
 
 from __future__ import annotations
 
@@ -63,8 +63,15 @@ class Problem:
         return self.n_model + self.has_order + self.has_tie
 
     def start(self) -> Floats:
-        """Return where Newton's method begins."""
+        """Return where Newton's method begins: the log odds of each model's win rate."""
         point = np.zeros(self.n_parameter)
+        n, half = self.n_model, 0.5 * self.tied
+        won = np.bincount(self.first, weights=self.wins + half, minlength=n)
+        won += np.bincount(self.second, weights=self.losses + half, minlength=n)
+        lost = np.bincount(self.first, weights=self.losses + half, minlength=n)
+        lost += np.bincount(self.second, weights=self.wins + half, minlength=n)
+        point[:n] = np.log((won + 1) / (lost + 1))
+        point = centred(self, point)
         if self.has_tie:
             point[-1] = START_TIE[self.ties]
         return point
@@ -115,8 +122,8 @@ def evaluate(problem: Problem, point: Floats, *, curvature: bool = True) -> Curv
         return _evaluate_with_ties(problem, point, curvature)
     n = problem.n_model
     strength, order, _ = split(problem, point)
-    gradient = np.zeros(n + 1)
-    information = np.zeros((n + 1, n + 1) if curvature else (0, 0))
+    gradient, own, cross = np.zeros(n + 1), np.zeros(n), np.zeros(n + 1)
+    joint = np.zeros((n, n) if curvature else (0, 0))
     value = half_win_pass(
         problem.first,
         problem.second,
@@ -127,16 +134,23 @@ def evaluate(problem: Problem, point: Floats, *, curvature: bool = True) -> Curv
         strength,
         order,
         gradient,
-        information,
+        joint,
+        own,
+        cross,
         curvature,
     )
     value -= 0.5 * problem.precision * float(strength @ strength)
     gradient[:n] -= problem.precision * strength
-    if curvature:
-        information[:n, n] = information[n, :n]
-        information[np.arange(n), np.arange(n)] += problem.precision
     size = problem.n_parameter
-    return Curve(value, gradient[:size], information[:size, :size])
+    if not curvature:
+        return Curve(value, gradient[:size], joint)
+    information = np.empty((size, size))
+    np.add(joint, joint.T, out=information[:n, :n])
+    np.negative(information[:n, :n], out=information[:n, :n])
+    information[np.arange(n), np.arange(n)] = own + problem.precision
+    if problem.has_order:
+        information[n], information[:n, n] = cross, cross[:n]
+    return Curve(value, gradient[:size], information)
 
 
 def _evaluate_with_ties(problem: Problem, point: Floats, curvature: bool) -> Curve:
@@ -229,7 +243,7 @@ def newton(
         largest = float(np.abs(step).max())
         if largest <= tolerance:
             # So small a step needs no check; the next one would be about its square.
-            point = _centred(problem, point + step)
+            point = centred(problem, point + step)
             return Optimum(
                 point=point, n_iterations=iteration, largest_step=largest, converged=True
             )
@@ -244,57 +258,7 @@ def newton(
             reached = point + size * step
         if next_curve is None:
             break
-        point, curve = _centred(problem, reached), next_curve
-    return Optimum(point=point, n_iterations=max_iterations, largest_step=largest, converged=False)
-
-
-def minorise(
-    problem: Problem, *, tolerance: float = 1e-11, max_iterations: int = 100_000
-) -> Optimum:
-    r"""Return the maximum by minorisation-maximisation, P1's iteration.
-
-    Parameters
-    ----------
-    problem : Problem
-        With ties as half wins, without first-shown effect and prior.
-    tolerance : float, logit
-        End when no log strength moves further than this in one round.
-    max_iterations : int
-
-    Returns
-    -------
-    Optimum
-
-    Notes
-    -----
-    All strengths are renewed together, :math:`p_i \leftarrow W_i / \sum_j N_{ij}/(p_i + p_j)`,
-    and their logs are then centred within each group, which P1 leaves open. Convergence is
-    linear: the distance to the optimum may exceed the last step many times over on sparse designs.
-
-    References
-    ----------
-    P1, eq. (mm); Hunter (2004), Annals of Statistics 32, 384-406. doi:10.1214/aos/1079120141
-    """
-    n = problem.n_model
-    half = 0.5 * problem.tied
-    total = problem.wins + problem.losses + problem.tied
-    wins = np.bincount(problem.first, weights=problem.wins + half, minlength=n)
-    wins += np.bincount(problem.second, weights=problem.losses + half, minlength=n)
-    played = wins > 0
-    point, largest = np.zeros(n), np.inf
-    for iteration in range(1, max_iterations + 1):
-        strength = np.exp(point)
-        share = total / (strength[problem.first] + strength[problem.second])
-        rate = np.bincount(problem.first, weights=share, minlength=n)
-        rate += np.bincount(problem.second, weights=share, minlength=n)
-        renewed = np.log(np.divide(wins, rate, out=np.ones(n), where=played))
-        renewed = _centred(problem, renewed)
-        largest = float(np.abs(renewed - point).max())
-        point = renewed
-        if largest <= tolerance:
-            return Optimum(
-                point=point, n_iterations=iteration, largest_step=largest, converged=True
-            )
+        point, curve = centred(problem, reached), next_curve
     return Optimum(point=point, n_iterations=max_iterations, largest_step=largest, converged=False)
 
 
@@ -344,12 +308,13 @@ def _factor(problem: Problem, information: Floats, gauge: Floats) -> tuple[Float
     return factor, bool(lower)
 
 
-def _centred(problem: Problem, point: Floats) -> Floats:
+def centred(problem: Problem, point: Floats) -> Floats:
+    """Return a point whose strengths sum to zero within each group."""
     n, group = problem.n_model, problem.group
-    centred = point.copy()
+    result = point.copy()
     means = np.bincount(group, weights=point[:n]) / np.bincount(group)
-    centred[:n] -= means[group]
-    return centred
+    result[:n] -= means[group]
+    return result
 
 
 def _is_allowed(problem: Problem, point: Floats) -> bool:

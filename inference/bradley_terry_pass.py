@@ -22,10 +22,12 @@ def half_win_pass(
     strength: Floats,
     order: float,
     gradient: Floats,
-    information: Floats,
+    joint: Floats,
+    own: Floats,
+    cross: Floats,
     curvature: bool,
 ) -> float:
-    """Return the log-likelihood, and add to gradient and information.
+    """Return the log-likelihood, and write gradient and information.
 
     Parameters
     ----------
@@ -35,9 +37,14 @@ def half_win_pass(
     order : float, logit
         First-shown effect.
     gradient : (n_model + 1,) float
-        Overwritten: zeros at first; of strengths, then of the first-shown effect.
-    information : (n_model + 1, n_model + 1) float
-        Overwritten likewise, if there is to be curvature.
+        Zeros, to be written: of strengths, then of the first-shown effect.
+    joint : (n_model, n_model) float
+        Zeros, to be written if there is to be curvature: the weight of each pair, which is minus
+        its information, in the row of the first and the column of the second model only.
+    own : (n_model,) float
+        Zeros, to be written likewise: the diagonal of the information.
+    cross : (n_model + 1,) float
+        Zeros, to be written likewise: the last row of the information.
     curvature : bool
 
     Returns
@@ -65,12 +72,11 @@ def half_win_pass(
         gradient[n] += x * slope
         if curvature:
             weight = total * larger * tail * larger
-            information[i, j] -= weight
-            information[j, i] -= weight
-            information[i, i] += weight
-            information[j, j] += weight
+            joint[i, j] += weight
+            own[i] += weight
+            own[j] += weight
             if x != 0.0:
-                information[n, i] += x * weight
-                information[n, j] -= x * weight
-                information[n, n] += x * x * weight
+                cross[i] += x * weight
+                cross[j] -= x * weight
+                cross[n] += x * x * weight
     return value

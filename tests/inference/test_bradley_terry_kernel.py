@@ -12,9 +12,9 @@ from neartie.inference.bradley_terry_kernel import (
     covariance,
     evaluate,
     gauge_of,
-    minorise,
     newton,
 )
+from neartie.inference.bradley_terry_mm import minorise
 from neartie.models.bradley_terry import log_likelihood
 
 
