@@ -15,6 +15,7 @@ from neartie.data.battles import Battles
 from neartie.data.errors import CaveatWarning
 from neartie.data.memory import require_memory
 from neartie.data.pair_counts import PairCounts
+from neartie.data.wording import counted, listed
 from neartie.inference.bradley_terry_existence import refuse_infinite
 from neartie.inference.bradley_terry_kernel import (
     Codes,
@@ -149,9 +150,12 @@ def fit_bradley_terry(
     own = np.diag(curve.information)[:n]
     within = optimum.point[:n]
     n_battles, _, win_rate = counts.by_model()
+    idle = [name for name, weight in zip(battles.models, n_battles, strict=True) if weight == 0]
+    if idle:
+        notices.append(f"{counted(len(idle), 'model')} without any battle: {listed(idle)}")
     return BradleyTerryFit(
         models=battles.models,
-        strength=_placed(within, group, separation),
+        strength=np.where(n_battles > 0, _placed(within, group, separation), np.nan),
         within=within,
         covariance=np.ascontiguousarray(full[:n, :n]),
         se_diagonal=np.divide(1.0, np.sqrt(own), out=np.full(n, np.inf), where=own > 0),

@@ -60,7 +60,8 @@ class BradleyTerryFit:
         Sums to zero over each connected set. Where maximum likelihood has no finite estimate, it
         sums to zero over the largest group of a connected set, and is infinite for groups that
         stand above or below that one, or, if no group of several is the largest, above or below
-        all others that they met; it is NaN where nothing orders a group.
+        all others that they met; it is NaN where nothing orders a group, and for a model without
+        battles.
     within : (n_model,) float, logit
         The same, but zero-sum in every group: what differences within a group are taken of.
     covariance : (n_model, n_model) float

@@ -273,6 +273,24 @@ def test_llmfao_golden_scores(data_dir):
         assert p / p.sum() == pytest.approx(golden, abs=1e-11)
 
 
+def test_alpaca_eval_strengths_are_the_log_odds_of_the_published_win_rates(data_dir):
+    """All models met one baseline only: a star, whose maximum is known in closed form."""
+    folder = data_dir / "alpaca_eval_1"
+    published = pd.read_csv(folder / "models.csv").set_index("model")["win_rate_published"].dropna()
+    table = pd.read_csv(folder / "preference.csv.gz").drop(columns="item")
+    rows = [
+        (model, "baseline", label, int(np.sum(table[model] == value)))
+        for model in table.columns
+        for label, value in (("model_a", 1.0), ("model_b", 0.0), ("tie", 0.5))
+    ]
+    a, b, winner, weight = zip(*rows, strict=True)
+    fit = fit_bradley_terry(Battles.build(a, b, winner, weight=weight), phantom_wins=0)
+    for model, rate in published.items():
+        chance = 100 * fit.difference(model, "baseline").win_probability
+        # win rates are printed to three decimals
+        assert chance == pytest.approx(rate, abs=1e-3)
+
+
 @pytest.mark.parametrize("engine", ["mm", "newton"])
 def test_worked_reference(reference_dir, engine):
     expected = json.loads((reference_dir / "expected" / "bradley_terry.json").read_text())
@@ -429,6 +447,16 @@ def test_two_winners_that_never_met_are_not_compared():
     assert fit.strength.tolist() == [np.inf, np.inf, -np.inf]
     with pytest.raises(DataError, match="'p' and 'q' cannot be compared by maximum likelihood"):
         fit.difference("p", "q")
+
+
+def test_a_model_without_battles_has_no_strength():
+    battles = build([*draw(1), ("m0", "x", "model_a")])
+    fit = fit_bradley_terry(battles.take(np.arange(battles.n_battle - 1)))
+    table = fit.table().set_index("model")
+    assert np.isnan(table["strength"]["x"])
+    assert np.isinf(table["se"]["x"])
+    assert table["strength"].drop("x").notna().all()
+    assert "1 model without any battle: 'x'" in fit.notices
 
 
 def test_iterations_that_run_out_are_said():
