@@ -14,6 +14,8 @@ from neartie.inference.residual_dif_kernel import alternating_cycles, joint_newt
 type Floats = NDArray[np.float64]
 
 MAX_ITERATION = 200
+# beyond it exponentials of offset and easiness could leave the range of a double
+MAX_OFFSET = 300.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -154,8 +156,8 @@ def fit_residual_dif(
     (array([0.5316]), array([[ 0.2532,  0.2532, -0.5063]]))
     """
     families, codes = family_codes(family)
-    _check(values, codes, penalty)
     full_offset = np.broadcast_to(np.asarray(offset, dtype=np.float64), values.shape)
+    _check(values, codes, full_offset, penalty)
     n_answer = (values >= 0).sum(axis=1)
     n_right = (values == 1).sum(axis=1)
     if (n_answer == 0).any():
@@ -166,19 +168,17 @@ def fit_residual_dif(
     blocks = np.searchsorted(codes[order], np.arange(len(families) + 1)).astype(np.intp)
     # with a fixed number of cycles every item is run, as printed; otherwise those with an optimum
     rows = np.flatnonzero(constant == 0) if cycles is None else np.arange(len(values))
-    if len(rows) == len(values) and np.array_equal(order, np.arange(len(order))):
-        answers, offsets = np.ascontiguousarray(values), np.ascontiguousarray(full_offset)
-    else:
-        answers = np.ascontiguousarray(values[rows][:, order])
-        offsets = np.ascontiguousarray(full_offset[rows][:, order])
-    easiness, effects = _initial(answers, offsets, len(families), start, rows)
+    easiness, effects = _initial(
+        n_right / n_answer, _mean_offset(values, full_offset), len(families), start, rows
+    )
+    odds, right = _by_family(values, full_offset, rows, order, blocks)
     if cycles is None:
         iterations, last = joint_newton(
-            answers, offsets, blocks, easiness, effects, penalty, tolerance, MAX_ITERATION
+            odds, right, blocks, easiness, effects, penalty, tolerance, MAX_ITERATION
         )
     else:
         iterations, last = alternating_cycles(
-            answers, offsets, blocks, easiness, effects, penalty, tolerance, cycles
+            odds, right, blocks, easiness, effects, penalty, tolerance, cycles
         )
     fit = ResidualDif(
         families=families,
@@ -199,33 +199,58 @@ def fit_residual_dif(
     return fit
 
 
-def _check(values: NDArray[np.int8], codes: NDArray[np.intp], penalty: float) -> None:
+def _check(
+    values: NDArray[np.int8], codes: NDArray[np.intp], offset: Floats, penalty: float
+) -> None:
     if values.ndim != 2 or values.dtype != np.int8:
         raise DataError("values must be an items x models matrix of int8: 1, 0 or -1 for missing")
     if values.shape[1] != len(codes):
         raise DataError(f"{values.shape[1]} models have {len(codes)} family labels")
     if not penalty > 0:
         raise ValueError(f"penalty must be positive, got {penalty}")
+    if not np.abs(offset).max(initial=0.0) <= MAX_OFFSET:
+        raise ValueError(f"offsets must lie within {MAX_OFFSET:g} logits of 0")
+
+
+def _mean_offset(values: NDArray[np.int8], offset: Floats) -> Floats:
+    """Return the mean offset of every item over the models that answered it."""
+    answered = values >= 0
+    if answered.all():
+        return np.asarray(offset.mean(axis=1))
+    return np.asarray(np.sum(offset, axis=1, where=answered) / answered.sum(axis=1))
 
 
 def _initial(
-    values: NDArray[np.int8],
-    offset: Floats,
+    share: Floats,
+    mean_offset: Floats,
     n_family: int,
     start: ResidualDif | None,
     rows: NDArray[np.intp],
 ) -> tuple[Floats, Floats]:
     """Return P0's starting values (eqs 25 and 26), or those of an earlier fit."""
-    answered = values >= 0
-    n = answered.sum(axis=1)
-    share = np.clip((values == 1).sum(axis=1) / n, 1e-4, 1 - 1e-4)
-    easiness = logit(share) - np.where(answered, offset, 0.0).sum(axis=1) / n
+    easiness = (logit(np.clip(share, 1e-4, 1 - 1e-4)) - mean_offset)[rows]
     effects = np.zeros((len(rows), n_family))
     if start is not None:
         known = np.isfinite(start.easiness[rows])
         easiness = np.where(known, start.easiness[rows], easiness)
         effects[known] = start.effects[rows][known]
     return easiness, effects
+
+
+def _by_family(
+    values: NDArray[np.int8],
+    offset: Floats,
+    rows: NDArray[np.intp],
+    order: NDArray[np.intp],
+    blocks: NDArray[np.intp],
+) -> tuple[Floats, Floats]:
+    """Return what the kernels work on: odds with models in family blocks, and right answers."""
+    odds = np.negative(offset[np.ix_(rows, order)])
+    np.exp(odds, out=odds)
+    answers = values[np.ix_(rows, order)]
+    odds[answers < 0] = np.inf
+    right = np.add.reduceat(answers == 1, blocks[:-1], axis=1, dtype=np.float64)
+    return odds, right
 
 
 def _spread[T: np.generic](

@@ -2,6 +2,10 @@
 
 Models stand in blocks of one family: family f holds columns start[f] to start[f + 1].
 Items share no parameter, so that each is solved alone and threads change nothing.
+
+A cell enters as its `odds` against a right answer from the offset alone, exp(-offset), so that no
+exponential is left in the loops: p = 1/(1 + odds exp(-(b + delta))). Infinite odds are a missing
+cell: p and p(1 - p) are then 0, and so is its share in `right`, the number of right answers.
 """
 
 from __future__ import annotations
@@ -17,11 +21,27 @@ type Floats = NDArray[np.float64]
 MAX_NEWTON = 30
 MAX_STEP = 2.0
 
+# Sums may be reassociated, which lets them run in vector registers; infinities must stay as they are.
+REASSOCIATE = {"reassoc", "contract"}
+
+
+@numba.njit(inline="never", fastmath=REASSOCIATE, cache=True)
+def _sums(odds: Floats, i: int, first: int, last: int, shift: float) -> tuple[float, float]:
+    """Return the sums of p and of p(1 - p) over a block of one item."""
+    factor = math.exp(-shift)
+    total = 0.0
+    information = 0.0
+    for m in range(first, last):
+        p = 1.0 / (1.0 + odds[i, m] * factor)
+        total += p
+        information += p * (1.0 - p)
+    return total, information
+
 
 @numba.njit(parallel=True, cache=True)
 def joint_newton(
-    values: NDArray[np.int8],
-    offset: Floats,
+    odds: Floats,
+    right: Floats,
     start: NDArray[np.intp],
     easiness: Floats,
     effects: Floats,
@@ -36,7 +56,7 @@ def joint_newton(
     logistic loss for certain (Bach 2010, Electronic Journal of Statistics 4, 384-414,
     doi:10.1214/09-EJS521: third derivatives are bounded by second ones), and tends to 1.
     """
-    n_item = values.shape[0]
+    n_item = odds.shape[0]
     n_family = len(start) - 1
     iterations = np.zeros(n_item, dtype=np.int64)
     last = np.full(n_item, np.inf)
@@ -49,14 +69,8 @@ def joint_newton(
             schur = 0.0
             reduced = 0.0
             for f in range(n_family):
-                g = 0.0
-                h = 0.0
-                shift = b + delta[f]
-                for m in range(start[f], start[f + 1]):
-                    if values[i, m] >= 0:
-                        p = 1.0 / (1.0 + math.exp(-(offset[i, m] + shift)))
-                        g += values[i, m] - p
-                        h += p * (1.0 - p)
+                total, h = _sums(odds, i, start[f], start[f + 1], b + delta[f])
+                g = right[i, f] - total
                 gradient[f] = g - penalty * delta[f]
                 information[f] = h + penalty
                 # of b after delta is eliminated: the likelihood's score is gradient + penalty*delta
@@ -88,24 +102,10 @@ def joint_newton(
     return iterations, last
 
 
-@numba.njit(inline="always")
-def _score(
-    values: NDArray[np.int8], offset: Floats, i: int, first: int, last: int, shift: float
-) -> tuple[float, float]:
-    g = 0.0
-    h = 0.0
-    for m in range(first, last):
-        if values[i, m] >= 0:
-            p = 1.0 / (1.0 + math.exp(-(offset[i, m] + shift)))
-            g += values[i, m] - p
-            h += p * (1.0 - p)
-    return g, h
-
-
 @numba.njit(parallel=True, cache=True)
 def alternating_cycles(
-    values: NDArray[np.int8],
-    offset: Floats,
+    odds: Floats,
+    right: Floats,
     start: NDArray[np.intp],
     easiness: Floats,
     effects: Floats,
@@ -114,7 +114,7 @@ def alternating_cycles(
     cycles: int,
 ) -> tuple[NDArray[np.int64], Floats]:
     """Run the printed alternation of P0, eqs 27-33 in place; return cycles and last updates."""
-    n_item = values.shape[0]
+    n_item = odds.shape[0]
     n_family = len(start) - 1
     done = np.zeros(n_item, dtype=np.int64)
     last = np.full(n_item, np.inf)
@@ -126,8 +126,8 @@ def alternating_cycles(
                 g = 0.0
                 h = 0.0
                 for f in range(n_family):
-                    g_f, h_f = _score(values, offset, i, start[f], start[f + 1], b + delta[f])
-                    g += g_f
+                    total, h_f = _sums(odds, i, start[f], start[f + 1], b + delta[f])
+                    g += right[i, f] - total
                     h += h_f
                 step = min(max(g / (h + 1e-9), -MAX_STEP), MAX_STEP)
                 b += step
@@ -137,8 +137,8 @@ def alternating_cycles(
             for f in range(n_family):
                 before = delta[f]
                 for _ in range(MAX_NEWTON):
-                    g, h = _score(values, offset, i, start[f], start[f + 1], b + delta[f])
-                    step = (g - penalty * delta[f]) / (h + penalty)
+                    total, h = _sums(odds, i, start[f], start[f + 1], b + delta[f])
+                    step = (right[i, f] - total - penalty * delta[f]) / (h + penalty)
                     step = min(max(step, -MAX_STEP), MAX_STEP)
                     delta[f] += step
                     if abs(step) < tolerance:
