@@ -133,7 +133,7 @@ def recomposed_reversals(
     P0, eqs 36 and 37.
     """
     n_unit = multiplicities.shape[1]
-    near, band = banded(pairs, bands)
+    near, start = banded(pairs, bands)
     weight, tolerance = item_weights(subtest, mass=n_unit * len(values))
     full_by_unit = _by_unit(values, np.ones(len(values)), unit, n_unit)
     anchor_by_unit = _by_unit(values, weight * subtest.selected, unit, n_unit)
@@ -160,8 +160,7 @@ def recomposed_reversals(
                 counts @ full_by_unit,
                 counts @ anchor_by_unit,
                 near,
-                band,
-                len(bands),
+                start,
                 tolerance,
                 None if exact else resolve,
             )

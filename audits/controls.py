@@ -80,42 +80,67 @@ def score_subtests(
     -------
     ReplicateCounts
     """
-    answers = values.astype(np.float64)
-    near, band = banded(pairs, bands)
-    weight, tolerance = item_weights(subtest, mass=len(values))
-    group, size = item_groups(subtest)
-    multiplier = group_multipliers(subtest)
-    by_model = np.ascontiguousarray(values.T)
-    full = values.sum(axis=0, dtype=np.float64)[None, :]
-    chunks = []
-    for first in range(0, len(selections), CHUNK):
-        chunk = selections[first : first + CHUNK]
+    scorer = _Scorer.prepare(values, subtest, pairs, bands)
+    return stack(
+        [
+            scorer.count(selections[first : first + CHUNK])
+            for first in range(0, len(selections), CHUNK)
+        ]
+    )
 
-        def resolve(
-            r: int,
-            a: NDArray[np.intp],
-            b: NDArray[np.intp],
-            chunk: NDArray[np.bool_] = chunk,
-        ) -> NDArray[np.int8]:
-            rows = np.flatnonzero(chunk[r])
-            difference = by_model[a][:, rows].astype(np.int64) - by_model[b][:, rows]
-            totals = np.zeros((len(a), len(multiplier)), dtype=np.int64)
-            np.add.at(totals.T, group[rows], (difference * size[rows]).T)
-            return exact_sign(totals, multiplier)
 
-        score = (chunk * weight) @ answers
-        chunks.append(
-            count_chunk(
-                full,
-                score,
-                near,
-                band,
-                len(bands),
-                tolerance,
-                None if tolerance == 0.5 else resolve,
-            )
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class _Scorer:
+    """What all chunks of subtests share."""
+
+    values: NDArray[np.int8]
+    answers: Floats
+    full: Floats
+    near: Pairs
+    start: NDArray[np.intp]
+    subtest: Subtest
+    weight: Floats
+    tolerance: float
+
+    @classmethod
+    def prepare(
+        cls,
+        values: NDArray[np.int8],
+        subtest: Subtest,
+        pairs: Pairs,
+        bands: Sequence[Fraction],
+    ) -> _Scorer:
+        near, start = banded(pairs, bands)
+        weight, tolerance = item_weights(subtest, mass=len(values))
+        answers = values.astype(np.float64)
+        return cls(
+            values=values,
+            answers=answers,
+            full=answers.sum(axis=0)[None, :],
+            near=near,
+            start=start,
+            subtest=subtest,
+            weight=weight,
+            tolerance=tolerance,
         )
-    return stack(chunks)
+
+    def count(self, selections: NDArray[np.bool_]) -> ReplicateCounts:
+        group, size = item_groups(self.subtest)
+        multiplier = group_multipliers(self.subtest)
+
+        def resolve(r: int, a: NDArray[np.intp], b: NDArray[np.intp]) -> NDArray[np.int8]:
+            rows = np.flatnonzero(selections[r])
+            chosen = self.values[rows].astype(np.int64)
+            totals = np.zeros((len(multiplier), len(a)), dtype=np.int64)
+            np.add.at(totals, group[rows], (chosen[:, a] - chosen[:, b]) * size[rows, None])
+            return exact_sign(totals.T, multiplier)
+
+        score = (selections * self.weight) @ self.answers
+        # whole numbers within half of each other are equal
+        exact = self.tolerance == 0.5
+        return count_chunk(
+            self.full, score, self.near, self.start, self.tolerance, None if exact else resolve
+        )
 
 
 def matched_random(
@@ -150,10 +175,11 @@ def matched_random(
     P0, appendix C.6.
     """
     rng = np.random.default_rng(rng)
+    scorer = _Scorer.prepare(values, subtest, pairs, bands)
     parts = []
     for first in range(0, controls, CHUNK):
         selections = draw_subtests(subtest, min(CHUNK, controls - first), rng=rng)
-        parts.append(score_subtests(values, selections, subtest, pairs, bands=bands))
+        parts.append(scorer.count(selections))
         if progress is not None:
             progress(min(first + CHUNK, controls))
     return stack(parts)

@@ -156,8 +156,11 @@ def purify_anchors(
     P0, appendix C.5.
     """
     rng = np.random.default_rng(rng)
+    # in family blocks the fits need not copy the matrix round by round
+    blocks = np.argsort(np.asarray(family).astype(str), kind="stable")
+    family = np.asarray(family)[blocks]
     patterns = _Patterns.find(values)
-    distinct = values[patterns.row]
+    distinct = np.ascontiguousarray(values[patterns.row][:, blocks])
     working = working_responses(distinct)
     selected = np.ones(len(values), dtype=bool)
     fit: ResidualDif | None = None

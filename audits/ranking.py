@@ -43,8 +43,8 @@ class Pairs:
         """
         return np.abs(self.gap) <= band_limit(epsilon, self.n_items)
 
-    def take(self, mask: NDArray[np.bool_]) -> Pairs:
-        """Return some of the pairs."""
+    def take(self, mask: NDArray[np.bool_] | NDArray[np.intp]) -> Pairs:
+        """Return some of the pairs, by a mask or by positions."""
         return Pairs(
             first=self.first[mask],
             second=self.second[mask],

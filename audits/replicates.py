@@ -45,7 +45,7 @@ class ReplicateCounts:
 
 
 def banded(pairs: Pairs, bands: Sequence[Fraction]) -> tuple[Pairs, NDArray[np.intp]]:
-    """Return the pairs within the widest band without full ties, and each one's narrowest band.
+    """Return the pairs within the widest band without full ties, in blocks of narrowest band.
 
     Parameters
     ----------
@@ -55,21 +55,23 @@ def banded(pairs: Pairs, bands: Sequence[Fraction]) -> tuple[Pairs, NDArray[np.i
     Returns
     -------
     Pairs
-        The frozen set of near ties.
-    (n_pair,) int
-        Position in `bands`.
+        The frozen set of near ties, those of the narrowest band first.
+    (n_band + 1,) int
+        Where each band's block starts; band k holds pairs `start[k]` to `start[k + 1]`.
     """
     limits = np.array([band_limit(epsilon, pairs.n_items) for epsilon in bands], dtype=np.int64)
-    near = pairs.take((pairs.gap != 0) & (np.abs(pairs.gap) <= limits[-1]))
-    return near, np.searchsorted(limits, np.abs(near.gap)).astype(np.intp)
+    near = np.flatnonzero((pairs.gap != 0) & (np.abs(pairs.gap) <= limits[-1]))
+    band = np.searchsorted(limits, np.abs(pairs.gap[near]))
+    order = np.argsort(band, kind="stable")
+    start = np.searchsorted(band[order], np.arange(len(limits) + 1))
+    return pairs.take(near[order]), start.astype(np.intp)
 
 
 def count_chunk(
     full: Floats,
     score: Floats,
     pairs: Pairs,
-    band: NDArray[np.intp],
-    n_band: int,
+    start: NDArray[np.intp],
     tolerance: float,
     resolve: Resolve | None,
 ) -> ReplicateCounts:
@@ -80,9 +82,8 @@ def count_chunk(
     full : (n_replicate or 1, n_model) float
         Whole numbers.
     score : (n_replicate, n_model) float
-    pairs, band
+    pairs, start
         From `banded`.
-    n_band : int
     tolerance : float
         Differences up to this size are not decided by floating point.
     resolve : callable, optional
@@ -94,9 +95,10 @@ def count_chunk(
         Cumulative: a pair counts in its narrowest band and in all wider ones.
     """
     eligible, reversed_, close = count_replicates(
-        full, score, pairs.first, pairs.second, band, n_band, tolerance
+        full, score, pairs.first, pairs.second, start, tolerance
     )
     if resolve is not None:
+        band = np.repeat(np.arange(len(start) - 1), np.diff(start))
         for r in np.flatnonzero(close):
             gap = full[r if len(full) > 1 else 0]
             gaps = gap[pairs.first] - gap[pairs.second]

@@ -245,12 +245,14 @@ def _by_family(
     blocks: NDArray[np.intp],
 ) -> tuple[Floats, Floats]:
     """Return what the kernels work on: odds with models in family blocks, and right answers."""
-    odds = np.negative(offset[np.ix_(rows, order)])
+    answers = values if len(rows) == len(values) else values[rows]
+    odds = np.negative(offset if len(rows) == len(values) else offset[rows])
+    if not np.array_equal(order, np.arange(len(order))):
+        answers, odds = answers[:, order], odds[:, order]
     np.exp(odds, out=odds)
-    answers = values[np.ix_(rows, order)]
     odds[answers < 0] = np.inf
     right = np.add.reduceat(answers == 1, blocks[:-1], axis=1, dtype=np.float64)
-    return odds, right
+    return np.ascontiguousarray(odds), right
 
 
 def _spread[T: np.generic](
