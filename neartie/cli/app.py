@@ -23,6 +23,7 @@ from neartie.cli.screen import screen
 from neartie.cli.screen_experiment import experiments
 from neartie.cli.simulate import simulate
 from neartie.data.errors import CaveatWarning, ConvergenceError, DataError
+from neartie.data.wording import printable
 
 EXIT_BROKEN_PIPE = 1
 EXIT_DATA = 2
@@ -99,6 +100,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _fail(f"error: did not converge: {error}", EXIT_CONVERGENCE)
         except KeyboardInterrupt:
             status = EXIT_INTERRUPTED
+        except SystemError as error:
+            if (found := _status_of_signal(error)) is None:
+                raise
+            status = found
         except BrokenPipeError:
             # What is still buffered would raise once more when the interpreter closes stdout.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -114,8 +119,23 @@ def _run(arguments: Sequence[str] | None) -> int:
     return 0
 
 
+def _status_of_signal(error: BaseException) -> int | None:
+    """Return the status of a signal that arrived while Numba converted arguments, or None.
+
+    What a signal handler raises there comes out as the cause of a SystemError.
+    """
+    cause = error.__cause__ or error.__context__
+    if cause is None:
+        return None
+    if isinstance(cause, KeyboardInterrupt):
+        return EXIT_INTERRUPTED
+    if isinstance(cause, SystemExit) and isinstance(cause.code, int):
+        return cause.code
+    return _status_of_signal(cause)
+
+
 def _fail(message: str, status: int) -> int:
-    print(message, file=sys.stderr)
+    print(printable(message), file=sys.stderr)
     return status
 
 
@@ -132,6 +152,6 @@ def _show_warning(
 ) -> None:
     """Print a caveat as a sentence; leave every other warning as it is."""
     if issubclass(category, CaveatWarning):
-        print(f"warning: {message}", file=sys.stderr)
+        print(printable(f"warning: {message}"), file=sys.stderr)
     else:
         _show_plainly(message, category, filename, lineno, file, line)

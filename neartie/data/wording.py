@@ -28,6 +28,17 @@ def listed(ids: Sequence[str], *, limit: int = 5) -> str:
     return text if len(ids) <= limit else f"{text} and {len(ids) - limit:,} more"
 
 
+def printable(text: str) -> str:
+    r"""Return a text on one line, with control characters escaped.
+
+    Examples
+    --------
+    >>> printable("a\nb\x1b[2J")
+    'a\\nb\\x1b[2J'
+    """
+    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
+
+
 def visible(text: str, width: int) -> str:
     r"""Return a text on one line and no wider than asked, with control characters escaped.
 
@@ -36,7 +47,7 @@ def visible(text: str, width: int) -> str:
     >>> visible("a\nb\x1b[2J", 20), visible("abcdefgh", 5)
     ('a\\nb\\x1b[2J', 'abcd…')
     """
-    plain = "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
+    plain = printable(text)
     return plain if len(plain) <= width else plain[: width - 1] + "…"
 
 

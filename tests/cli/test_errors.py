@@ -16,7 +16,7 @@ import typer
 import neartie
 from neartie.cli import app as app_module
 from neartie.cli.app import main
-from neartie.data.errors import CaveatWarning, ConvergenceError
+from neartie.data.errors import CaveatWarning, ConvergenceError, DataError
 
 
 @pytest.fixture
@@ -82,6 +82,34 @@ def test_an_interrupt_is_130(command, capsys) -> None:
     command(raising(KeyboardInterrupt()))
     assert main(["it"]) == 130
     assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("signalled", "status"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)]
+)
+def test_a_signal_amid_compiled_code_is_no_traceback(command, capsys, signalled, status) -> None:
+    # this is how Numba passes on what a signal handler raises while it converts arguments
+    def act() -> None:
+        try:
+            raise SystemError("returned a result with an exception set") from signalled
+        except SystemError as error:
+            raise SystemError("dispatcher: returned a result with an exception set") from error
+
+    command(act)
+    assert main(["it"]) == status
+    assert ("interrupted" in capsys.readouterr().err) == (status == 130)
+
+
+def test_a_system_error_without_a_signal_keeps_its_traceback(command) -> None:
+    command(raising(SystemError("a slip of theirs")))
+    with pytest.raises(SystemError, match="a slip of theirs"):
+        main(["it"])
+
+
+def test_names_in_errors_cannot_move_the_cursor(command, capsys) -> None:
+    command(raising(DataError("model 'evil\x1b[2J\nname' is twice there")))
+    assert main(["it"]) == 2
+    assert capsys.readouterr().err == "error: model 'evil\\x1b[2J\\nname' is twice there\n"
 
 
 def test_what_nobody_foresaw_keeps_its_traceback(command) -> None:
