@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -153,7 +154,7 @@ def audit(
             decomposition=decomposition.value,
         )
     except ValueError as error:
-        raise DataError(str(error)) from error
+        raise DataError(_in_options(str(error))) from error
     data = load_responses(
         responses,
         items=items,
@@ -222,6 +223,14 @@ def run_audit(
             f"\nReport: {out / 'report.html'} (numbers in {out / 'summary.json'} and CSV beside it)"
         )
     return result
+
+
+def _in_options(message: str) -> str:
+    """Name options in place of settings, for the user at the keyboard."""
+    message = re.sub(r"^dimension\b", "--k", message)
+    message = re.sub(r"^alpha\b", "--alpha", message)
+    # of what is read as a number, only the fraction is typed
+    return re.sub(r"^expected a number", "--alpha: expected a number", message)
 
 
 def _dimension(text: str | None) -> int | tuple[int, int] | None:

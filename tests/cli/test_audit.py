@@ -122,10 +122,10 @@ def test_a_table_with_halves_freezes_the_population(folder, done, tmp_path):
     ("options", "message"),
     [
         (["--k", "many"], "--k takes one whole number, or two for halves 0 and 1"),
-        (["--k", "0"], "dimension must be at least 1"),
-        (["--alpha", "1.5"], r"alpha must lie in"),
-        (["--alpha", "half"], "expected a number such as 0.5"),
-        (["--alpha", ","], "alpha must name at least one anchor fraction"),
+        (["--k", "0"], "error: --k must be at least 1, got 0"),
+        (["--alpha", "1.5"], "error: --alpha must lie in (0, 1]"),
+        (["--alpha", "half"], "error: --alpha: expected a number such as 0.5"),
+        (["--alpha", ","], "error: --alpha must name at least one anchor fraction"),
         (["--min-family-size", "500"], "lower --min-family-size"),
     ],
 )
