@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pandas as pd
 
 from neartie.audits.anchors import exact_fraction
 from neartie.audits.population import Population
 from neartie.audits.purification import Purification
+from neartie.audits.ranking import band_limit
 from neartie.audits.settings import AuditSettings
 from neartie.data.wording import counted
 from neartie.inference.dimension import DimensionChoice
 
 FEW_PAIRS = 30
+# Anchors may be so much more or less than the share that was asked for before it is said.
+SHARE_TOLERANCE = Fraction(1, 10)
 
 
 def collect_caveats(
@@ -36,7 +41,8 @@ def collect_caveats(
     tuple of str
     """
     return (
-        *_pair_caveats(thresholds, settings),
+        *_anchor_caveats(purified, settings),
+        *_pair_caveats(thresholds, population.responses.n_item, settings),
         *_fit_caveats(purified, settings),
         *_dimension_caveats(choices, purified, settings),
         *_item_caveats(population, purified, settings),
@@ -58,12 +64,46 @@ def in_points(epsilon: float) -> str:
     return f"{points:g} point" if points == 1 else f"{points:g} points"
 
 
-def _pair_caveats(thresholds: pd.DataFrame, settings: AuditSettings) -> list[str]:
+def _anchor_caveats(purified: list[Purification], settings: AuditSettings) -> list[str]:
+    """Say where rounding in small cells keeps far more or fewer items than asked for, or all."""
+    asked = settings.alphas[0]
+    found = []
+    for half, part in enumerate(purified):
+        n_anchor, n_item = int(part.subtest.selected.sum()), len(part.subtest.selected)
+        if n_anchor == n_item:
+            why = (
+                "fraction 1 keeps them all"
+                if asked == 1
+                else "cells of source and easiness hold so few that each has to be kept"
+            )
+            found.append(
+                f"Half {half}: all {n_item:,} items are anchors ({why}), so that nothing is left "
+                "out and no pair can reverse."
+                + ("" if asked == 1 else " Give fewer and larger sources, or none.")
+            )
+            continue
+        n_pool = int(part.subtest.pool.sum())
+        if abs(n_anchor - asked * n_pool) > SHARE_TOLERANCE * n_pool:
+            found.append(
+                f"Half {half}: {n_anchor:,} of {n_pool:,} items ({100 * n_anchor / n_pool:.0f} %) "
+                f"are anchors, not {100 * float(asked):.4g} %: every cell of source and easiness "
+                "keeps a whole number of items, at least one, and many cells are small."
+            )
+    return found
+
+
+def _pair_caveats(thresholds: pd.DataFrame, n_items: int, settings: AuditSettings) -> list[str]:
     row = thresholds[thresholds["epsilon"] == float(exact_fraction(settings.primary_band))].iloc[0]
     points = in_points(row["epsilon"])
     n = int(row["n_eligible"])
     found = []
-    if n == 0:
+    if band_limit(settings.primary_band, n_items) == 0:
+        found.append(
+            f"The benchmark is too short for a band of {points}: one answer of {n_items} is "
+            f"{100 / n_items:.3g} points, so that only exact ties lie within. The reversal rate is "
+            "undefined."
+        )
+    elif n == 0:
         found.append(
             f"No eligible pair within {points}: {int(row['n_band'])} pairs are that close, all of "
             "them tied. The reversal rate is undefined."
@@ -180,7 +220,8 @@ def _population_caveats(population: Population) -> list[str]:
     if len(population.excluded):
         reasons = population.excluded["reason"].str.split(":").str[0].value_counts().sort_index()
         counts = ", ".join(f"{n} ({reason})" for reason, n in reasons.items())
-        found.append(f"{len(population.excluded)} models were left out: {counts}.")
+        n = len(population.excluded)
+        found.append(f"{counted(n, 'model')} {'was' if n == 1 else 'were'} left out: {counts}.")
     if population.frozen:
         found.append("The population was given: no owner cap and no minimum family size applied.")
     return found

@@ -25,6 +25,7 @@ from neartie.audits.settings import AuditSettings
 from neartie.audits.targets import Target, mean_tau_b, pooled, score_target
 from neartie.data.errors import DataError
 from neartie.data.responses import Responses
+from neartie.data.wording import counted
 from neartie.inference.dimension import DimensionChoice, select_dimension, split_inner
 
 type Progress = Callable[[str, float], None]
@@ -170,7 +171,8 @@ def _items(population: Population, original: dict[str, int]) -> Items:
     ]
     if blank:
         raise DataError(
-            f"{len(blank)} items have no source in the item table, first {blank[0]!r}: "
+            f"{counted(len(blank), 'item')} {'has' if len(blank) == 1 else 'have'} no source in "
+            f"the item table, first {blank[0]!r}: "
             "give every item a source, or leave the column out"
         )
     return Items(source=source, index=index)

@@ -38,6 +38,8 @@ class Headline:
         range over recompositions. Missing where undefined.
     excess_pp : float or None, percentage points
     p_value : float or None, probability
+    all_anchors : bool
+        Whether every item is an anchor in both halves.
     """
 
     epsilon: float
@@ -54,6 +56,7 @@ class Headline:
     range_high: float | None
     excess_pp: float | None
     p_value: float | None
+    all_anchors: bool = False
 
 
 def primary_random_rates(audit: NearTieAudit) -> pd.Series:
@@ -84,6 +87,7 @@ def headline(audit: NearTieAudit) -> Headline:
         n_eligible=int(row["n_eligible"]),
         n_reversed=int(audit.pairs["reversed"].sum()),
         n_random=len(primary_random_rates(audit)),
+        all_anchors=bool((audit.items["anchor"].astype(int) == 1).all()),
         **{name: row[name] for name in optional},
     )
 
@@ -91,7 +95,7 @@ def headline(audit: NearTieAudit) -> Headline:
 def answer(numbers: Headline) -> str:
     """Return the answer of an audit in one sentence, with its uncertainty.
 
-    The rule: with no eligible pair the rate is undefined and the sentence says why; with no
+    The rule: where every item is an anchor there is no answer; with no eligible pair the rate is undefined and the sentence says why; with no
     random subtest it compares nothing; with a positive excess and p at most .05 the excess is
     more than random shortening explains; with a positive excess and a larger p it is not
     reliably more; with no positive excess the pairs reverse no more often than under random
@@ -124,6 +128,11 @@ def answer(numbers: Headline) -> str:
     """
     if numbers.n_eligible == 0 or numbers.rate is None:
         return _undefined(numbers)
+    if numbers.all_anchors:
+        return (
+            "No answer: every item is an anchor, so that nothing is left out and no pair can "
+            "reverse."
+        )
     return f"{_observed(numbers)}; {_compared(numbers)}{_hedge(numbers)}."
 
 

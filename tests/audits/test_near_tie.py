@@ -137,6 +137,36 @@ def test_alpha_one_gives_no_reversal(board):
     assert audit.band()["p_value"] == 1
 
 
+@pytest.mark.parametrize(
+    ("alpha", "per_source", "why"),
+    [("1", 40, "fraction 1 keeps them all"), ("0.5", 4, "so few that each has to be kept")],
+)
+def test_anchors_that_leave_nothing_out_are_said_first(board, alpha, per_source, why):
+    items = board.items.assign(source=[f"s{i // per_source}" for i in range(board.n_item)])
+    data = Responses.build(board.values, items=items, models=board.models)
+    audit = audit_near_ties(data, replace(QUICK, alpha=alpha), rng=3)
+    assert (audit.items["anchor"] == 1).all()
+    assert audit.warnings[0].startswith("Half 0: all 120 items are anchors")
+    assert why in audit.warnings[0]
+
+
+def test_cells_too_small_for_the_fraction_are_said(board):
+    items = board.items.assign(source=[f"s{i // 5}" for i in range(board.n_item)])
+    data = Responses.build(board.values, items=items, models=board.models)
+    audit = audit_near_ties(data, replace(QUICK, alpha="0.3"), rng=3)
+    # 5 items make strata of 2, 1, 1 and 1, and each keeps at least one
+    assert any("96 of 120 items (80 %) are anchors, not 30 %" in text for text in audit.warnings)
+    usual = audit_near_ties(board, replace(QUICK, alpha="0.3"), rng=3)
+    assert not any("are anchors, not" in text for text in usual.warnings)
+
+
+def test_a_band_below_one_answer_is_said(board):
+    short = board.take(items=np.arange(80))
+    audit = audit_near_ties(short, QUICK, rng=3)
+    assert audit.n_eligible == 0
+    assert "one answer of 80 is 1.25 points" in audit.warnings[0]
+
+
 def test_an_item_that_all_solve_adds_a_point_to_everybody(board, audit):
     values = np.vstack([board.values, np.ones((1, board.n_model), dtype=np.int8)])
     items = pd.concat(
@@ -224,9 +254,7 @@ def test_a_blank_source_is_refused_by_item(board):
     source[4] = " "
     items = board.items.assign(source=source)
     name = board.item_ids[4]
-    with pytest.raises(
-        DataError, match=f"1 items have no source in the item table, first '{name}'"
-    ):
+    with pytest.raises(DataError, match=f"1 item has no source in the item table, first '{name}'"):
         audit_near_ties(
             Responses.build(board.values, items=items, models=board.models), QUICK, rng=3
         )

@@ -76,6 +76,13 @@ def test_nothing_but_ties_leaves_the_rate_undefined(n, who):
     assert "tied under the full or the anchor score" in text
 
 
+def test_where_every_item_is_an_anchor_nothing_is_claimed():
+    text = answer(replace(RELIABLE, n_reversed=0, rate=0.0, all_anchors=True))
+    assert text == (
+        "No answer: every item is an anchor, so that nothing is left out and no pair can reverse."
+    )
+
+
 def test_without_random_subtests_nothing_is_compared():
     text = answer(
         replace(
