@@ -8,6 +8,7 @@ import pandas as pd
 
 from neartie.data.labels import families_named_in, family_of, name_part, owner_of
 from neartie.data.responses import Responses
+from neartie.data.wording import visible
 
 NO_FAMILY = frozenset({"", "unknown"})
 
@@ -103,6 +104,6 @@ def naming_notices(labels: pd.DataFrame) -> list[str]:
 
 def name_some(names: Iterable[str], most: int = 5) -> str:
     """Return the first few names and how many more there are."""
-    names = list(names)
+    names = [visible(name, 80) for name in names]
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest

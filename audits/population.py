@@ -14,6 +14,7 @@ from neartie.audits.halves import assign_halves
 from neartie.audits.labelling import label_models, name_some, naming_notices, no_family_message
 from neartie.data.errors import DataError
 from neartie.data.responses import Responses
+from neartie.data.wording import counted
 
 type Missing = Literal["stop", "drop-models", "drop-items"]
 
@@ -146,7 +147,7 @@ def build_population(
         labels.loc[small, "reason"] = "family below the minimum size"
         table = large.assign(half=assign_halves(large))
     table = _with_representatives(table)
-    _check(table, min_family_size if frozen else 0, notices)
+    _check(table, min_family_size if frozen else 0, notices, frozen=frozen)
     columns = ["model", "owner", "family", "half", "representative", "n_correct"]
     left_out = labels[labels["reason"] != ""]
     return Population(
@@ -175,7 +176,7 @@ def _complete(
     n_cell, items, models = int(gaps.sum()), gaps.any(axis=1), gaps.any(axis=0)
     if missing == "stop":
         raise DataError(
-            f"{n_cell} answers are missing ({name_some([responses.item_ids[i] for i in np.flatnonzero(items)])}; "
+            f"{counted(n_cell, 'answer')} {'is' if n_cell == 1 else 'are'} missing ({name_some([responses.item_ids[i] for i in np.flatnonzero(items)])}; "
             f"models {name_some(candidates['model'][models])}), but the audit compares complete "
             f"responses: choose --missing drop-models (leaves {int((~models).sum())} of "
             f"{len(models)} models with a family) or --missing drop-items (leaves "
@@ -185,14 +186,18 @@ def _complete(
         labels = labels.copy()
         labels.loc[candidates.index[models], "reason"] = "missing answers"
         candidates = candidates[~models]
-        notices.append(f"{int(models.sum())} models with missing answers were left out")
+        notices.append(_left_out(int(models.sum()), "model"))
         if candidates.empty:
             raise DataError("every model with a family has missing answers: none is left")
         return responses, candidates, labels
     if items.all():
         raise DataError("every item has a missing answer: none is left; use --missing drop-models")
-    notices.append(f"{int(items.sum())} items with missing answers were left out")
+    notices.append(_left_out(int(items.sum()), "item"))
     return responses.take(items=~items), candidates, labels
+
+
+def _left_out(n: int, noun: str) -> str:
+    return f"{counted(n, noun)} with missing answers {'was' if n == 1 else 'were'} left out"
 
 
 def _cap_owners(candidates: pd.DataFrame, cap: int, salt: int) -> pd.DataFrame:
@@ -218,9 +223,11 @@ def _large_families(kept: pd.DataFrame, smallest: int, notices: list[str]) -> pd
     large = sizes[sizes >= smallest]
     sentence = ", ".join(f"{family} {size}" for family, size in sizes.items())
     if len(sizes) == 1:
+        who = "the only model" if len(kept) == 1 else f"all {len(kept)} models"
+        belong = "belongs" if len(kept) == 1 else "belong"
         raise DataError(
-            "family effects compare at least two families, but all "
-            f"{len(kept)} models with a family belong to {sizes.index[0]!r}"
+            f"family effects compare at least two families, but {who} with a family {belong} to "
+            f"{sizes.index[0]!r}"
         )
     if len(large) < 2:
         raise DataError(
@@ -279,12 +286,12 @@ def _with_representatives(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(representative=choose_representatives(table).astype(int))
 
 
-def _check(table: pd.DataFrame, smallest: int, notices: list[str]) -> None:
+def _check(table: pd.DataFrame, smallest: int, notices: list[str], *, frozen: bool) -> None:
     split = table.groupby("owner")["half"].nunique()
     both = split[split > 1]
     if len(both):
         raise DataError(
-            f"owners must stand in one half only, but {len(both)} stand in both: "
+            f"owners must stand in one half only, but {len(both)} {'stands' if len(both) == 1 else 'stand'} in both: "
             f"{name_some(list(both.index))}"
         )
     sizes = table.groupby(["family", "half"]).size().unstack(fill_value=0)
@@ -296,9 +303,14 @@ def _check(table: pd.DataFrame, smallest: int, notices: list[str]) -> None:
     for family, row in sizes.iterrows():
         for half in (0, 1):
             if row[half] < 2:
+                way_out = (
+                    "leave the family out, or give other halves"
+                    if frozen
+                    else f"leave the family out (--min-family-size {row.sum() + 1})"
+                )
                 raise DataError(
-                    f"family {family!r} has {row[half]} model(s) in half {half}: its effects cannot "
-                    "be estimated there; leave the family out or give other halves"
+                    f"family {family!r} has {counted(int(row[half]), 'model')} in half {half}: its "
+                    f"effects cannot be estimated there; {way_out}"
                 )
     totals = sizes.sum(axis=1)
     small = [f"{family} ({n})" for family, n in totals.items() if n < smallest]

@@ -88,7 +88,7 @@ def family_codes(family: ArrayLike) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     if len(names) < 2:
         raise DataError(
             f"family effects compare at least two families, but all {len(labels)} models belong "
-            f"to {names[0]!r}"
+            f"to {str(names[0])!r}"
             if len(names)
             else "there are no models to compare"
         )

@@ -176,7 +176,7 @@ def test_an_owner_in_both_halves_is_refused_by_name():
     table = built(board()).table
     half = table["half"].copy()
     half.iloc[0] = 1 - half.iloc[0]
-    with pytest.raises(DataError, match="1 stand in both: owner00"):
+    with pytest.raises(DataError, match="1 stands in both: owner00"):
         build_population(frozen(half=half))
 
 
@@ -186,8 +186,20 @@ def test_a_family_in_one_half_only_is_refused_by_name():
         table["family"].where(table["half"] == 0, "Qwen").where(table["family"] != "Gemma", "Gemma")
     )
     lonely = family.mask((family == "Gemma") & (table["half"] == 1), "Qwen")
-    with pytest.raises(DataError, match=r"family 'Gemma' has 0 model\(s\) in half 1"):
+    with pytest.raises(
+        DataError, match=r"family 'Gemma' has 0 models in half 1.*give other halves"
+    ):
         build_population(frozen(family=lonely))
+
+
+def test_a_family_too_small_for_two_halves_says_which_option_drops_it():
+    responses = board()
+    few = [model for model in responses.model_ids if "Gemma" in model][3:]
+    keep = np.array([model not in few for model in responses.model_ids])
+    with pytest.raises(
+        DataError, match=r"family 'Gemma' has 0 models in half 1.*--min-family-size 4"
+    ):
+        built(responses.take(models=keep), min_family_size=1)
 
 
 def test_one_family_is_refused():
@@ -225,6 +237,14 @@ def test_missing_answers_stop_with_both_ways_out():
         DataError, match=r"3 answers are missing .*leaves 106 of 108 .*leaves 38 of 40"
     ):
         built(holed())
+
+
+def test_one_missing_answer_is_told_in_the_singular_and_its_name_is_cut():
+    values = board().values.copy()
+    values[3, 0] = -1
+    models = board().models.assign(model=["qwen" + "x" * 500, *board().model_ids[1:]])
+    with pytest.raises(DataError, match=r"^1 answer is missing .*; models qwenx{75}…\), but"):
+        built(Responses.build(values, items=board().items, models=models))
 
 
 @pytest.mark.parametrize(("rule", "shape"), [("drop-models", (40, 106)), ("drop-items", (38, 108))])

@@ -188,7 +188,7 @@ def test_case_c16_family_of_one_is_shown_as_such(case_dir):
     ("name", "message"),
     [
         ("families_blank", r"family label of model \d+ is blank"),
-        ("families_single", "two families"),
+        ("families_single", "two families, but all 9 models belong to 'A'"),
     ],
 )
 def test_case_c16_blank_or_single_family_is_refused(case_dir, name, message):
