@@ -203,17 +203,19 @@ def _plain_unicode(text: str) -> str:
     return "".join("-" if kind == "Pd" else mark for mark, kind in kinds if kind != "Cf")
 
 
-def near_duplicates(ids: Iterable[str], *, kind: str, path: Path) -> list[str]:
+def near_duplicates(ids: Iterable[str], *, kind: str, path: Path, noun: str = "ids") -> list[str]:
     """Return a notice if some ids differ in spelling only.
 
     Parameters
     ----------
     ids : iterable of str
         They are never merged.
-    kind : {'item', 'model'}
+    kind : {'item', 'model', 'family', 'owner', 'source'}
         What they name.
     path : Path
         Where they stand.
+    noun : str
+        What they are called in the notice.
 
     Returns
     -------
@@ -228,7 +230,7 @@ def near_duplicates(ids: Iterable[str], *, kind: str, path: Path) -> list[str]:
         return []
     shown = "; ".join(listed(group) for group in close[:3])
     more = f"; and {len(close) - 3:,} more such groups" if len(close) > 3 else ""
-    how = "ids that differ only in case, blanks, dashes or Unicode form are kept apart"
+    how = f"{noun} that differ only in case, blanks, dashes or Unicode form are kept apart"
     return [f"{path}: {kind} {how}: {shown}{more}"]
 
 

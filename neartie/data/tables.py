@@ -13,7 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from neartie.data.errors import DataError
 from neartie.data.ids import id_column, near_duplicates, nearest_spelling
-from neartie.data.labels import natural_key
+from neartie.data.labels import natural_key, owner_of
 from neartie.data.layout import ITEM_NAMES, MODEL_NAMES
 from neartie.data.scores import ScoreRule
 from neartie.data.sources import find_column, open_source, plain_name
@@ -21,6 +21,8 @@ from neartie.data.tabular import Source, place
 from neartie.data.wording import counted, listed
 
 FLAG_COLUMNS = ("half", "representative")
+ITEM_GROUPS = ("source",)
+MODEL_GROUPS = ("family", "owner")
 _MOST_COLUMNS = 1000
 
 
@@ -124,6 +126,8 @@ def join_items(ids: Sequence[str], *, path: Path, table_path: Path | None) -> Jo
             f"{listed(unknown)}{nearest_spelling(unknown, sorted(known))}"
         )
     notices = near_duplicates(table["item"], kind="item", path=table_path)
+    notices += _close_groups(table, ITEM_GROUPS, path=table_path)
+    notices += _near_columns(table, ITEM_GROUPS, path=table_path)
     idle = [item for item in table["item"] if item not in answered]
     if idle:
         notices.append(
@@ -156,7 +160,7 @@ def join_models(ids: Sequence[str], *, path: Path, table_path: Path | None) -> J
     if table_path is None:
         return _joined(
             pd.DataFrame({"model": pd.Series(sorted(ids), dtype="str")}),
-            near_duplicates(ids, kind="model", path=path),
+            near_duplicates(ids, kind="model", path=path) + _close_owners(ids, path=path),
         )
     table = read_model_table(table_path)
     known, answered = set(table["model"]), set(ids)
@@ -167,6 +171,10 @@ def join_models(ids: Sequence[str], *, path: Path, table_path: Path | None) -> J
             f"{listed(left_out)}{nearest_spelling(left_out, sorted(known))}"
         )
     notices = near_duplicates(sorted(known | answered), kind="model", path=table_path)
+    notices += _close_groups(table, MODEL_GROUPS, path=table_path)
+    if "owner" not in table:
+        notices += _close_owners(sorted(known & answered), path=path)
+    notices += _near_columns(table, MODEL_GROUPS + FLAG_COLUMNS, path=table_path)
     if left_out:
         notices.append(
             f"left out {counted(len(left_out), 'model')} that {table_path} does not list: {listed(left_out)}"
@@ -180,6 +188,31 @@ def join_models(ids: Sequence[str], *, path: Path, table_path: Path | None) -> J
     kept = table[table["model"].isin(answered)]
     order = sorted(range(len(kept)), key=kept["model"].tolist().__getitem__)
     return _joined(kept.iloc[order].reset_index(drop=True), notices)
+
+
+def _close_groups(table: pd.DataFrame, columns: tuple[str, ...], *, path: Path) -> list[str]:
+    """Return notices of groups that are probably one: `Qwen` and `qwen` would be two families."""
+    notices = []
+    for column in columns:
+        if column in table:
+            names = sorted({name for name in table[column] if name.strip()})
+            notices += near_duplicates(names, kind=column, path=path, noun="names")
+    return notices
+
+
+def _close_owners(ids: Sequence[str], *, path: Path) -> list[str]:
+    """Return a notice of owners within ids; an id without a slash is no owner's name."""
+    owners = sorted({owner_of(model) for model in ids if "/" in model})
+    return near_duplicates(owners, kind="owner", path=path, noun="names")
+
+
+def _near_columns(table: pd.DataFrame, known: tuple[str, ...], *, path: Path) -> list[str]:
+    """Return notices of columns that were surely meant to be used, but are written otherwise."""
+    return [
+        f"{path}: column {column!r} is not used; write {plain_name(column)!r} to have it used"
+        for column in table.columns
+        if plain_name(column) in known and plain_name(column) not in table
+    ]
 
 
 def _joined(table: pd.DataFrame, notices: list[str]) -> Joined:

@@ -199,7 +199,7 @@ NEAR = [
 def test_near_duplicates_are_reported_and_kept_apart(table, first: str, second: str) -> None:
     data = read_responses(table(f"item,{first},{second}\nq,1,0\n"))
     assert sorted(data.model_ids) == sorted([first, second])
-    (notice,) = data.notices
+    notice = data.notices[0]
     assert "model ids that differ only in case, blanks, dashes or Unicode form" in notice
     assert repr(first) in notice
     assert repr(second) in notice
@@ -223,3 +223,45 @@ def test_near_duplicates_are_found_between_files(table) -> None:
     models = table("model\nA/Y\nb/x\n", "models.csv")
     data = read_responses(table(ANSWERS), models=models)
     assert any("'A/Y', 'a/y'" in notice for notice in data.notices)
+
+
+@pytest.mark.parametrize(
+    ("column", "first", "second"),
+    [("family", "Qwen", "qwen"), ("family", "Qwen", "Qwen "), ("owner", "Acme", "acme")],
+)
+def test_groups_of_models_that_differ_in_spelling_are_reported(table, column, first, second):
+    models = table(f"model,{column}\nb/x,{first}\na/y,{second}\n", "models.csv")
+    data = read_responses(table(ANSWERS), models=models)
+    assert data.models[column].tolist() == [second, first]
+    (notice,) = data.notices
+    assert f"{column} names that differ only in case" in notice
+    assert f"{first!r}, {second!r}" in notice
+
+
+def test_sources_that_differ_in_spelling_are_reported(table) -> None:
+    items = table("item,source\nq2,law\nq10,Law\n", "items.csv")
+    (notice,) = read_responses(table(ANSWERS), items=items).notices
+    assert "source names that differ only in case" in notice
+
+
+def test_owners_within_ids_that_differ_in_spelling_are_reported(table) -> None:
+    (notice,) = read_responses(table("item,Acme/x,acme/y,solo\nq,1,0,1\n")).notices
+    assert "owner names that differ only in case" in notice
+    models = table("model,owner\nAcme/x,one\nacme/y,two\nsolo,\n", "models.csv")
+    named = read_responses(table("item,Acme/x,acme/y,solo\nq,1,0,1\n"), models=models)
+    assert named.notices == ()
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_blank_names_are_no_near_duplicates(table, blank: str) -> None:
+    models = table(f"model,family\nb/x,{blank}\na/y,{blank}\n", "models.csv")
+    assert read_responses(table(ANSWERS), models=models).notices == ()
+
+
+@pytest.mark.parametrize("column", ["Family", " owner", "HALF", "Representative"])
+def test_a_column_that_is_nearly_one_of_ours_is_reported(table, column: str) -> None:
+    models = table(f"model,{column}\nb/x,1\na/y,1\n", "models.csv")
+    (notice,) = read_responses(table(ANSWERS), models=models).notices
+    assert f"column {column!r} is not used; write {column.strip().lower()!r}" in notice
+    both = table(f"model,{column},{column.strip().lower()}\nb/x,1,1\na/y,1,1\n", "models.csv")
+    assert read_responses(table(ANSWERS), models=both).notices == ()
