@@ -39,7 +39,7 @@ class ModelScores:
 
     @property
     def anchor_level(self) -> Integers:
-        """(n_model,) int: dense rank of the anchor score; equal scores share a level."""
+        """Dense rank of the anchor score, (n_model,) int; equal scores share a level."""
         level = {score: i for i, score in enumerate(sorted(set(self.anchor)))}
         return np.array([level[score] for score in self.anchor], dtype=np.int64)
 

@@ -6,8 +6,9 @@
     pip install choix evalica                                # for the comparison
 
 Battles are simulated: strengths from N(0, 1), pairs drawn evenly, no ties. Times are wall-clock,
-from battles in memory to the answer, the best of three. RMSE is that of centred strengths. `neartie` gives estimate, full covariance, intervals and the interval of
-every rank that pairwise differences at 95 % leave open; the others give what the row says.
+from battles in memory to the answer, the best of three. RMSE is that of centred strengths. The first
+row of `neartie` gives estimate, full covariance, intervals and the interval of every rank that
+pairwise differences at 95 % leave open; the others give what the row says.
 """
 
 from __future__ import annotations

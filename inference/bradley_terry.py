@@ -106,6 +106,7 @@ def fit_bradley_terry(
     (0.8473, 0.6901)
     """
     phantom = _check_options(engine, ties, first_shown, phantom_wins, prior_sd)
+    _check_limits(tolerance, max_iterations)
     n = battles.n_model
     require_memory(_MATRICES * 8 * n * n, purpose=f"the covariance of {n:,} models", limit=None)
     counts = battles.counts(by_position=first_shown)
@@ -290,6 +291,13 @@ def _check_options(
     if not (np.isfinite(phantom_wins) and phantom_wins >= 0):
         raise ValueError(f"phantom_wins must be finite and not negative, got {phantom_wins}")
     return float(phantom_wins)
+
+
+def _check_limits(tolerance: float | None, max_iterations: int | None) -> None:
+    if tolerance is not None and not tolerance > 0:
+        raise ValueError(f"tolerance must be positive, got {tolerance}")
+    if max_iterations is not None and max_iterations < 1:
+        raise ValueError(f"max_iterations must be at least 1, got {max_iterations}")
 
 
 def _notices(battles: Battles, separation: Separation, regularised: bool) -> list[str]:

@@ -143,8 +143,10 @@ def bootstrap_bradley_terry(
     Raises
     ------
     DataError
-        If the battles have no such unit, are others than those fitted, or every round is
-        degenerate.
+        If the battles have no such unit, have other models than those fitted, or fewer than two
+        rounds have a finite estimate.
+    ValueError
+        If `rounds` is below 2, or the unit is unknown.
 
     Warns
     -----
@@ -154,8 +156,7 @@ def bootstrap_bradley_terry(
     Notes
     -----
     A round is a vector of multinomial weights of the units, turned into counts by pair and
-    maximised by Newton's method from the estimate, so that its cost does not grow with the
-    number of battles.
+    maximised by Newton's method from the estimate. Only the drawing takes longer with more units.
 
     Examples
     --------

@@ -44,7 +44,11 @@ class Difference:
 
     @property
     def win_probability(self) -> float:
-        """Probability that model_a beats model_b where neither is shown first, ties left out."""
+        """float in [0, 1]: share that model_a wins of the battles where neither is shown first.
+
+        Of all battles with ties as half wins; by Davidson's model, of those that somebody wins; by
+        Rao and Kupper's, of all if the threshold of ties were zero.
+        """
         return float(stats.logistic.cdf(self.estimate))
 
 
@@ -121,7 +125,7 @@ class BradleyTerryFit:
 
     @property
     def se(self) -> Floats:
-        """(n_model,) float, logit: standard error of `strength`; infinite where that is not finite."""
+        """Standard error of `strength`, (n_model,) float, logit; infinite where that is not finite."""
         se = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         return np.where(np.isfinite(self.strength), se, np.inf)
 

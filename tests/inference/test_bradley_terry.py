@@ -477,6 +477,8 @@ def test_iterations_that_run_out_are_said():
         ({"engine": "mm", "ties": "davidson"}, "use engine 'newton'"),
         ({"phantom_wins": -1}, "phantom_wins must be finite and not negative, got -1"),
         ({"prior_sd": 0}, "prior_sd must be positive, got 0"),
+        ({"tolerance": 0}, "tolerance must be positive, got 0"),
+        ({"max_iterations": 0}, "max_iterations must be at least 1, got 0"),
     ],
 )
 def test_options_are_checked(options, message):
