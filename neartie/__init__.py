@@ -15,14 +15,23 @@ if TYPE_CHECKING:
     from neartie.audits.screen import screen_items as screen_items
     from neartie.audits.screen_result import ItemScreen as ItemScreen
     from neartie.audits.settings import AuditSettings as AuditSettings
+    from neartie.data.battle_order import report_positions as report_positions
+    from neartie.data.battle_order import resolve_swapped as resolve_swapped
+    from neartie.data.battles import Battles as Battles
     from neartie.data.errors import CaveatWarning as CaveatWarning
     from neartie.data.errors import ConvergenceError as ConvergenceError
     from neartie.data.errors import DataError as DataError
     from neartie.data.example import load_example as load_example
     from neartie.data.read import read_responses as read_responses
+    from neartie.data.read_battles import read_battles as read_battles
     from neartie.data.responses import Responses as Responses
     from neartie.data.simulate import simulate_leaderboard as simulate_leaderboard
     from neartie.data.summary import describe as describe
+    from neartie.inference.bradley_terry import fit_bradley_terry as fit_bradley_terry
+    from neartie.inference.bradley_terry_bootstrap import (
+        bootstrap_bradley_terry as bootstrap_bradley_terry,
+    )
+    from neartie.inference.bradley_terry_result import BradleyTerryFit as BradleyTerryFit
     from neartie.report.audit_files import write_audit as write_audit
     from neartie.report.screen_files import write_screen as write_screen
 
@@ -31,6 +40,8 @@ __version__ = "0.1.0"
 # Where each public name lives. A new name stands here, in `__all__` and in the imports above.
 _HOMES = {
     "AuditSettings": "neartie.audits.settings",
+    "Battles": "neartie.data.battles",
+    "BradleyTerryFit": "neartie.inference.bradley_terry_result",
     "CaveatWarning": "neartie.data.errors",
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
@@ -39,9 +50,14 @@ _HOMES = {
     "Responses": "neartie.data.responses",
     "ScreenSettings": "neartie.audits.screen",
     "audit_near_ties": "neartie.audits.near_tie",
+    "bootstrap_bradley_terry": "neartie.inference.bradley_terry_bootstrap",
     "describe": "neartie.data.summary",
+    "fit_bradley_terry": "neartie.inference.bradley_terry",
     "load_example": "neartie.data.example",
+    "read_battles": "neartie.data.read_battles",
     "read_responses": "neartie.data.read",
+    "report_positions": "neartie.data.battle_order",
+    "resolve_swapped": "neartie.data.battle_order",
     "screen_items": "neartie.audits.screen",
     "simulate_leaderboard": "neartie.data.simulate",
     "write_audit": "neartie.report.audit_files",
@@ -50,6 +66,8 @@ _HOMES = {
 
 __all__ = [
     "AuditSettings",
+    "Battles",
+    "BradleyTerryFit",
     "CaveatWarning",
     "ConvergenceError",
     "DataError",
@@ -59,9 +77,14 @@ __all__ = [
     "ScreenSettings",
     "__version__",
     "audit_near_ties",
+    "bootstrap_bradley_terry",
     "describe",
+    "fit_bradley_terry",
     "load_example",
+    "read_battles",
     "read_responses",
+    "report_positions",
+    "resolve_swapped",
     "screen_items",
     "simulate_leaderboard",
     "write_audit",
