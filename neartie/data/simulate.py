@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from neartie.data.design import LeaderboardDesign, family_names
+from neartie.data.memory import require_memory
 from neartie.data.naming import (
     checkpoint_names,
     item_names,
@@ -19,6 +20,9 @@ from neartie.data.naming import (
 )
 from neartie.data.responses import MISSING, Responses
 from neartie.data.truth import NO_FAMILY, LeaderboardTruth, SimulatedLeaderboard, row_blocks
+
+# An id, its parameters and its row in the tables.
+BYTES_PER_NAME = 300
 
 
 def simulate_leaderboard(
@@ -102,6 +106,8 @@ def simulate_leaderboard(
     ------
     ValueError
         If a setting is out of range, or the sizes do not fit together.
+    DataError
+        If the answers do not fit into memory.
 
     Notes
     -----
@@ -142,6 +148,10 @@ def simulate_leaderboard(
         direction=direction,
         direction_sd=direction_sd,
         missing=missing,
+    )
+    require_memory(
+        n_items * n_models + BYTES_PER_NAME * (n_items + n_models),
+        purpose=f"an invented leaderboard of {n_items:,} items x {n_models:,} models",
     )
     rng = np.random.default_rng(rng)
     for_models, for_abilities, for_items, for_effects, for_answers, for_gaps = rng.spawn(6)

@@ -117,6 +117,7 @@ def test_without_effects_it_says_so(run):
         (["--families", "9"], "--families must lie in 1..5, got 9"),
         (["--dif-share", "2"], "--dif-share must lie in [0, 1], got 2.0"),
         (["--direction", "up"], "--direction must be 'random', 'shared' or a family"),
+        (["--items", "100000000", "--models", "100000"], "leaderboard of 100,000,000 items x"),
         (["--missing", "1"], "--missing must lie in [0, 1), got 1.0"),
     ],
 )
