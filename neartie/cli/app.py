@@ -6,6 +6,7 @@ below. Such a module imports what is heavy inside its function, so that help sta
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -89,6 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         # As an exception, so that what is half done is cleared away on the way out.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_TERMINATED))
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # A pipe on Windows, say, has no τ; that must not cost the rest of the text.
+            sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:

@@ -149,6 +149,21 @@ def test_a_reader_that_goes_away_is_no_traceback(argument: str) -> None:
     assert process.wait() == 1
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_terminal_without_some_letters_is_no_traceback(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("model,q1\nτ,1\n漢,0\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "neartie", "describe", str(path)],
+        capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        check=False,
+    )
+    assert done.stderr == b""
+    assert done.returncode == 0
+    assert b"\\u03c4 1" in done.stdout
+
+
 def test_told_to_end_it_clears_away_what_is_half_done(tmp_path: Path) -> None:
     script = (
         "import sys, time, typer\n"
