@@ -140,11 +140,14 @@ def screen_items(
     say = progress or _silent
     seed = _seed(rng)
     ordered, _ = _remove(responses, without).canonical()
+    if ordered.n_item == 0 and without:
+        raise DataError(f"all {responses.n_item} items were taken out, so none is left to screen")
     if ordered.n_item == 0 or ordered.n_model < 2:
         raise DataError(
             f"a screen needs items and at least two models, got {ordered.n_item} items and "
             f"{ordered.n_model} models"
         )
+    bad_labels(ordered.items)  # a label that is none is to be heard of before the work
     groups = _groups(ordered, settings.within)
     children = np.random.SeedSequence(seed).spawn(len(groups))
     parts = []
@@ -155,7 +158,7 @@ def screen_items(
     table = _finish(pd.concat([part.table for part in parts], ignore_index=True), ordered)
     say("curves", 0)
     ranked = table[table["kind"] == RANKED]
-    curves = item_curves(ordered, ranked["item"].head(settings.n_curves).tolist())
+    curves = item_curves(ordered, ranked["item"].head(settings.n_curves).tolist(), groups=groups)
     has_labels = "is_bad" in table
     return ItemScreen(
         table=table,
@@ -180,7 +183,8 @@ def screen_items(
         warnings=collect_caveats(
             table,
             n_models=ordered.n_model,
-            within=settings.within,
+            settings=settings,
+            n_blank=_n_blank(ordered, settings.within),
             null_exact=all(part.null_exact for part in parts),
             notes=tuple(note for part in parts for note in part.notes),
             reader_notices=responses.notices,
@@ -334,8 +338,16 @@ def _groups(ordered: Responses, within: str | None) -> list[NDArray[np.intp]]:
             f"the item table has no column {within!r} to screen within; it has "
             f"{', '.join(map(str, ordered.items.columns))}"
         )
-    codes, _ = pd.factorize(ordered.items[within].fillna("").astype(str))
+    codes, _ = pd.factorize(_values(ordered, within))
     return [np.flatnonzero(codes == k) for k in range(int(codes.max()) + 1)]
+
+
+def _values(ordered: Responses, within: str) -> pd.Series:
+    return ordered.items[within].fillna("").astype(str)
+
+
+def _n_blank(ordered: Responses, within: str | None) -> int:
+    return 0 if within is None else int((_values(ordered, within) == "").sum())
 
 
 def _silent(step: str, share: float) -> None:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from neartie.audits.screen_reasons import RANKED, SOLVED_BY_EVERYBODY, SOLVED_BY_NOBODY
+from neartie.audits.screen_reasons import (
+    DEGENERATE,
+    RANKED,
+    SOLVED_BY_EVERYBODY,
+    SOLVED_BY_NOBODY,
+)
+
+if TYPE_CHECKING:
+    from neartie.audits.screen import ScreenSettings
 
 FEW_MODELS: Final = 30
 MANY_NEGATIVE: Final = 0.4
 MANY_FLAT: Final = 0.5
+# 2.5 % of fewer shuffles are less than one.
+FEWEST_SHUFFLES: Final = 40
 
 
 def collect_caveats(
     table: pd.DataFrame,
     *,
     n_models: int,
-    within: str | None,
+    settings: ScreenSettings,
+    n_blank: int,
     null_exact: bool,
     notes: tuple[str, ...],
     reader_notices: tuple[str, ...],
@@ -29,8 +40,9 @@ def collect_caveats(
     table : DataFrame
         As `ItemScreen.table`.
     n_models : int
-    within : str or None
-        Column within which items were compared.
+    settings : ScreenSettings
+    n_blank : int
+        Items without a value in the column within which items were compared.
     null_exact : bool
         As in `PermutationNull`.
     notes, reader_notices : tuple of str
@@ -44,11 +56,13 @@ def collect_caveats(
     return tuple(
         dict.fromkeys(
             [
-                *_structure(ranked, within),
+                *_structure(ranked, settings.within),
                 *_without_coefficient(table),
                 *_few_models(n_models),
                 *_flat(ranked),
-                *_signs(ranked),
+                *_few_shuffles(settings.n_null),
+                *_blank(n_blank, settings.within),
+                *_signs(ranked, settings.direction),
                 *([] if null_exact else [_SHARED_NULL]),
                 *notes,
                 *reader_notices,
@@ -80,17 +94,16 @@ def _structure(ranked: pd.DataFrame, within: str | None) -> list[str]:
 
 def _without_coefficient(table: pd.DataFrame) -> list[str]:
     counts = table["kind"].value_counts()
-    nobody, everybody = counts.get(SOLVED_BY_NOBODY, 0), counts.get(SOLVED_BY_EVERYBODY, 0)
     n_left = int((table["kind"] != RANKED).sum())
     if n_left == 0:
         return []
-    apart = [f"{nobody} solved by nobody"] if nobody else []
-    apart += [f"{everybody} solved by everybody"] if everybody else []
-    detail = f": {', '.join(apart)}" if apart else ""
-    text = (
-        f"{n_left} of {len(table)} items have no coefficient and no rank{detail}. In saturated "
-        "benchmarks these are often the bad ones; look at them separately."
-    )
+    apart = ", ".join(f"{counts[kind]} {kind}" for kind in DEGENERATE if kind in counts)
+    text = f"{n_left} of {len(table)} items have no coefficient and no rank: {apart}."
+    if {SOLVED_BY_NOBODY, SOLVED_BY_EVERYBODY} & set(counts.index):
+        text += (
+            " In saturated benchmarks items that all models solve, or none, are often the bad "
+            "ones; look at them separately."
+        )
     return [text]
 
 
@@ -109,12 +122,31 @@ def _flat(ranked: pd.DataFrame) -> list[str]:
     return [f"{flat:.0%} of the ranked items cannot be told from shuffled answers."]
 
 
-def _signs(ranked: pd.DataFrame) -> list[str]:
-    n_disagree = int(ranked["n_disagree"].sum()) // 2
-    if n_disagree == 0:
+def _few_shuffles(n_null: int) -> list[str]:
+    if n_null == 0 or n_null >= FEWEST_SHUFFLES:
         return []
     text = (
-        f"In {n_disagree} pair(s) of items Kendall's tau has another sign than the better-fitting "
-        "direction, which decides."
+        f"The null band rests on {n_null} shuffle{'s' if n_null > 1 else ''}, too few for a band "
+        f"that holds 95%: below {FEWEST_SHUFFLES} it is about as wide as they happen to lie."
+    )
+    return [text]
+
+
+def _blank(n_blank: int, within: str | None) -> list[str]:
+    if n_blank == 0:
+        return []
+    if n_blank == 1:
+        return [f"1 item has no {within!r}, and is compared with no other."]
+    return [f"{n_blank} items have no {within!r}, and are compared with each other."]
+
+
+def _signs(ranked: pd.DataFrame, direction: str) -> list[str]:
+    n_disagree, n_pairs = int(ranked["n_disagree"].sum()), int(ranked["n_pairs"].sum())
+    if n_disagree == 0:
+        return []
+    decides = "tau" if direction == "tau" else "the fit"
+    text = (
+        f"In {n_disagree} of {n_pairs} comparisons of an item with another Kendall's tau has "
+        f"another sign than the better-fitting direction; {decides} decides."
     )
     return [text]

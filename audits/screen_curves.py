@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,12 @@ MOST_GROUPS: Final = 10
 COLUMNS: Final = ["item", "rest", "score", "n", "fit"]
 
 
-def item_curves(responses: Responses, items: list[str]) -> pd.DataFrame:
+def item_curves(
+    responses: Responses,
+    items: list[str],
+    *,
+    groups: Sequence[NDArray[np.intp]] | None = None,
+) -> pd.DataFrame:
     """Return the mean score on an item in groups of models alike in rest score.
 
     Parameters
@@ -24,6 +30,9 @@ def item_curves(responses: Responses, items: list[str]) -> pd.DataFrame:
     responses : Responses
     items : list of str
         Ids, in the order wanted.
+    groups : sequence of (n,) int, optional
+        Positions of items that are compared with each other; the rest score of an item is over
+        those of its group. All items when left out.
 
     Returns
     -------
@@ -33,23 +42,31 @@ def item_curves(responses: Responses, items: list[str]) -> pd.DataFrame:
         function of the rest score, in the direction that fits better. Models that tie in the
         rest score share a group.
     """
-    varies, position = (
-        varying_items(responses),
-        {item: i for i, item in enumerate(responses.item_ids)},
-    )
-    observed = responses.observed
-    counted = observed & varies[:, None]
-    total = np.sum(responses.values, axis=0, where=counted, dtype=np.float64)
+    found: dict[str, pd.DataFrame] = {}
+    for members in groups if groups is not None else [np.arange(responses.n_item)]:
+        part = responses.take(items=members) if groups is not None else responses
+        found |= _group_curves(part, set(items) & set(part.item_ids))
+    frames = [found[item] for item in items]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
+
+
+def _group_curves(part: Responses, items: set[str]) -> dict[str, pd.DataFrame]:
+    if not items:
+        return {}
+    position = {item: i for i, item in enumerate(part.item_ids)}
+    observed = part.observed
+    counted = observed & varying_items(part)[:, None]
+    total = np.sum(part.values, axis=0, where=counted, dtype=np.float64)
     n_answered = counted.sum(axis=0)
-    frames = []
+    curves = {}
     for item in items:
         i = position[item]
         own, n_rest = counted[i], n_answered - counted[i]
         use = observed[i] & (n_rest > 0)
-        score = responses.values[i, use].astype(np.float64)
-        rest = (total - np.where(own, responses.values[i], 0))[use] / n_rest[use]
-        frames.append(_curve(rest.round(12), score).assign(item=item)[COLUMNS])
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
+        score = part.values[i, use].astype(np.float64)
+        rest = (total - np.where(own, part.values[i], 0))[use] / n_rest[use]
+        curves[item] = _curve(rest.round(12), score).assign(item=item)[COLUMNS]
+    return curves
 
 
 def _curve(rest: NDArray[np.float64], score: NDArray[np.float64]) -> pd.DataFrame:

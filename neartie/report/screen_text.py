@@ -36,10 +36,12 @@ def screen_answer(screen: ItemScreen) -> str:
         parts.append(f"{plural(negative, 'item')} {verb} against the others.")
     kinds = screen.kinds()
     nobody, everybody = kinds.get(SOLVED_BY_NOBODY, 0), kinds.get(SOLVED_BY_EVERYBODY, 0)
+    others = screen.n_items - screen.n_ranked - nobody - everybody
     apart = [f"{plural(nobody, 'item')} solved by nobody"] if nobody else []
     apart += [f"{plural(everybody, 'item')} solved by everybody"] if everybody else []
+    apart += [plural(others, "other item" if apart else "item")] if others else []
     if apart:
-        verb = "has" if nobody + everybody == 1 else "have"
+        verb = "has" if nobody + everybody + others == 1 else "have"
         parts.append(f"{' and '.join(apart)} {verb} no coefficient and no rank.")
     return " ".join(parts)
 

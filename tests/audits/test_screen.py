@@ -240,6 +240,73 @@ def test_curves_show_the_turned_item_falling():
     assert worst["score"].iloc[0] > worst["score"].iloc[-1]
 
 
+def test_curves_within_a_source_are_over_the_items_of_that_source():
+    data = simulate(20, 80)
+    within = screen_items(data, ScreenSettings(within="source", n_null=0), rng=1).curves
+    alone = data.take(items=(data.items["source"] == "s1").to_numpy())
+    expected = screen_items(alone, ScreenSettings(n_null=0, n_curves=20), rng=1).curves
+    shared = set(within["item"]) & set(alone.item_ids)
+    assert len(shared) >= 3
+    for item in shared:
+        pd.testing.assert_frame_equal(
+            within[within["item"] == item].reset_index(drop=True),
+            expected[expected["item"] == item].reset_index(drop=True),
+        )
+
+
+def test_few_shuffles_are_warned_of():
+    few = " ".join(screen_items(simulate(), ScreenSettings(n_null=5), rng=1).warnings)
+    assert "The null band rests on 5 shuffles" in few
+    enough = " ".join(screen_items(simulate(), QUICK, rng=1).warnings)
+    assert "The null band rests" not in enough
+
+
+def test_items_without_a_value_to_screen_within_are_named():
+    data = simulate()
+    items = data.items.assign(source=["" if i < 5 else "s" for i in range(data.n_item)])
+    blank = Responses.build(data.values, items=items, models=data.models)
+    warnings = " ".join(screen_items(blank, ScreenSettings(within="source"), rng=1).warnings)
+    assert "5 items have no 'source', and are compared with each other" in warnings
+
+
+def test_lonely_items_are_not_called_bad_ones_of_a_saturated_benchmark():
+    data = simulate(6, 40, n_flipped=0)
+    items = data.items.assign(source=["a", "a", "a", "a", "b", "c"])
+    lonely = Responses.build(data.values, items=items, models=data.models)
+    warnings = " ".join(screen_items(lonely, ScreenSettings(within="source"), rng=1).warnings)
+    assert "2 of 6 items have no coefficient and no rank: 2 no partner." in warnings
+    assert "saturated" not in warnings
+
+
+@pytest.mark.parametrize(
+    ("direction", "words"), [("fit", "the fit decides"), ("tau", "tau decides")]
+)
+def test_pairs_with_two_signs_are_counted_and_say_what_decides(direction, words):
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 6, (12, 15)).astype(np.float32)
+    data = Responses.build(
+        values, items=[f"q{i}" for i in range(12)], models=[f"m{m}" for m in range(15)]
+    )
+    screen = screen_items(data, ScreenSettings(direction=direction, n_null=0), rng=1)
+    assert screen.n_disagree > 0
+    warnings = " ".join(screen.warnings)
+    assert f"In {screen.n_disagree} of {screen.n_pairs} comparisons" in warnings
+    assert words in warnings
+
+
+def test_wrong_labels_are_heard_of_before_the_work():
+    data = simulate()
+    items = data.items.assign(is_bad="maybe")
+    said = []
+    with pytest.raises(DataError, match="is_bad = 'maybe'"):
+        screen_items(
+            Responses.build(data.values, items=items, models=data.models),
+            rng=1,
+            progress=lambda step, share: said.append(step),
+        )
+    assert said == []
+
+
 def test_items_without_one_direction_are_warned_of():
     rng = np.random.default_rng(2)
     values = (rng.random((30, 40)) < 0.5).astype(np.int8)
@@ -263,6 +330,10 @@ def test_items_without_one_direction_are_warned_of():
             "no column 'topic' to screen within; it has item, source, is_bad",
         ),
         (lambda: screen_items(simulate().take(models=np.array([0]))), "at least two models, got"),
+        (
+            lambda: screen_items(simulate(), without=simulate().item_ids),
+            "all 40 items were taken out, so none is left to screen",
+        ),
         (
             lambda: bad_labels(pd.DataFrame({"item": ["q"], "is_bad": ["maybe"]})),
             "item 'q' has is_bad = 'maybe'",
