@@ -117,6 +117,7 @@ def grid_experiment(
         Sizes beyond the number of items are passed over.
     model_shares : sequence of float
         Numbers of models, as shares of those in the data; models are drawn with replacement.
+        Sizes that come out alike are run once.
     n_resamples, fewest_bad, statistics, rng, folder, progress
         As in `subsample_experiment`; each size has its own streams.
 
@@ -133,6 +134,7 @@ def grid_experiment(
         if p <= responses.n_item
         for share in model_shares
     ]
+    design = list(dict.fromkeys(design))
     return _run(responses, design, n_resamples, fewest_bad, statistics, rng, folder, progress)
 
 

@@ -139,11 +139,9 @@ def screen(
         threshold=threshold,
         repeats=repeats,
     )
-    # a folder that cannot be written is to be heard of before the work, not after it
-    with output_folder(out):
-        pass
     gone = read_ids(without) if without is not None else []
-    with show_progress() as say:
+    # opened first: a folder that cannot be written is to be heard of before the work, not after it
+    with output_folder(out), show_progress() as say:
         result = screen_items(data, settings, without=gone, rng=seed, progress=say)
         if remove_worst:
             ranked = result.table[result.table["kind"] == RANKED]

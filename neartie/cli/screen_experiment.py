@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,12 +87,13 @@ def grid(
     from neartie.audits.screen_experiments import grid_experiment
     from neartie.audits.screen_statistics import INTERITEM
 
+    counts, shares = _counts(item_counts), _numbers(model_shares, "--model-shares")
     data = load_responses(responses, items=items, rows=rows)
     with show_progress() as say:
         results = grid_experiment(
             data,
-            item_counts=[int(number) for number in _numbers(item_counts, "--item-counts")],
-            model_shares=_numbers(model_shares, "--model-shares"),
+            item_counts=counts,
+            model_shares=shares,
             n_resamples=resamples,
             fewest_bad=fewest_bad,
             statistics=_names(statistics, INTERITEM),
@@ -100,6 +102,9 @@ def grid(
             progress=say,
         )
     _write(results, out, {"experiment": "grid", "seed": seed, "fewest_bad": fewest_bad})
+    passed_over = sorted(set(counts) - set(results["n_items"]))
+    if passed_over:
+        print(f"Passed over, for want of items: {', '.join(map(str, passed_over))}")
 
 
 def _write(results: pd.DataFrame, out: Path, settings: dict[str, object]) -> None:
@@ -140,6 +145,15 @@ def _numbers(text: str, option: str) -> list[float]:
         numbers = [float(part) for part in text.split(",")]
     except ValueError as error:
         raise DataError(f"{option} takes numbers separated by commas, got {text!r}") from error
-    if min(numbers) <= 0:
+    if not all(0 < number < math.inf for number in numbers):
         raise DataError(f"{option} takes positive numbers, got {text!r}")
     return numbers
+
+
+def _counts(text: str) -> list[int]:
+    from neartie.data.errors import DataError
+
+    numbers = _numbers(text, "--item-counts")
+    if not all(number.is_integer() for number in numbers):
+        raise DataError(f"--item-counts takes whole numbers, got {text!r}")
+    return [int(number) for number in numbers]

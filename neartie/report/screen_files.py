@@ -17,7 +17,8 @@ def write_screen(screen: ItemScreen, folder: str | PathLike[str], *, name: str) 
     ----------
     screen : ItemScreen
     folder : path
-        Made if need be. Other files in it stay.
+        Made if need be. Tables that an earlier screen left and this one does not have are
+        removed; other files in it stay.
     name : str
         The benchmark, for titles.
 
@@ -41,4 +42,7 @@ def write_screen(screen: ItemScreen, folder: str | PathLike[str], *, name: str) 
                 write_csv_atomic(table, temporary / f"{name_of_table}.csv")
         write_text_atomic(render_screen(screen, name=name), temporary / "report.html")
         written = sorted(path.name for path in temporary.iterdir())
+    for name_of_table in tables:
+        if f"{name_of_table}.csv" not in written:
+            (Path(folder) / f"{name_of_table}.csv").unlink(missing_ok=True)
     return [Path(folder) / path for path in written]

@@ -56,6 +56,14 @@ def test_grid_covers_sizes_and_shares():
     assert results["auc"].notna().all()
 
 
+def test_sizes_that_come_out_alike_are_run_once():
+    results = grid_experiment(
+        simulate(), item_counts=(8, 8), model_shares=(1.0, 1.001), n_resamples=2,
+        statistics=FEW, rng=2,
+    )  # fmt: skip
+    assert len(results) == 2 * len(FEW)
+
+
 def test_borda_counts_by_hand():
     mean = pd.DataFrame({"a": [0.9, 0.5], "b": [0.8, np.nan], "c": [0.8, 0.6]})
     assert borda_votes(mean).to_dict() == {"a": 2.0, "b": 0.5, "c": 1.5}

@@ -72,7 +72,17 @@ def test_errors_are_sentences(files, capsys, options, message):
     shown = capsys.readouterr().err
     assert message in shown
     assert "Traceback" not in shown
-    assert not (files / "out" / "screen.csv").exists()
+    assert not (files / "out").exists()
+
+
+def test_tables_of_an_earlier_run_do_not_stay(files):
+    assert run(files) == 0
+    (files / "out" / "notes.txt").write_text("mine", encoding="utf-8")
+    assert (files / "out" / "auc.csv").exists()
+    assert main(["screen", str(files / "responses.csv"), "--out", str(files / "out")]) == 0
+    left = {path.name for path in (files / "out").iterdir()}
+    assert not left & {"auc.csv", "precision.csv"}
+    assert "notes.txt" in left
 
 
 def test_right_wrong_is_asked_of_half_points(case_dir, tmp_path, capsys):
@@ -129,6 +139,33 @@ def test_experiments_write_and_go_on(labelled, capsys, options):
     assert "name another folder" in capsys.readouterr().err
     assert main([*arguments, "--statistics", "beauty"]) == 2
     assert "got 'beauty'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--model-shares", "nan"], "--model-shares takes positive numbers, got 'nan'"),
+        (["--model-shares", "0.5,inf"], "--model-shares takes positive numbers"),
+        (["--item-counts", "inf"], "--item-counts takes positive numbers, got 'inf'"),
+        (["--item-counts", "8.5"], "--item-counts takes whole numbers, got '8.5'"),
+        (["--item-counts", "a"], "--item-counts takes numbers separated by commas"),
+    ],
+)
+def test_sizes_that_are_none_are_refused(labelled, capsys, options, message):
+    arguments = ["screen-experiment", "grid", str(labelled / "responses.csv")]
+    arguments += ["--items", str(labelled / "items.csv"), "--out", str(labelled / "out")]
+    assert main([*arguments, "--resamples", "1", *options]) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert "Traceback" not in shown
+
+
+def test_sizes_beyond_the_data_are_said_to_be_passed_over(labelled, capsys):
+    arguments = ["screen-experiment", "grid", str(labelled / "responses.csv")]
+    arguments += ["--items", str(labelled / "items.csv"), "--out", str(labelled / "out")]
+    arguments += ["--resamples", "1", "--model-shares", "1", "--item-counts", "8,16,64,128"]
+    assert main(arguments) == 0
+    assert "Passed over, for want of items: 64, 128" in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")
