@@ -87,10 +87,12 @@ def _stratified(
     partners = np.empty((n_item, n_partners), dtype=np.int64)
     for k, stratum in enumerate(strata):
         pick = rng.integers(len(stratum), size=n_item)
-        own = stratum[pick] == np.arange(n_item)
-        # The next of the stratum, or of the next stratum if it is alone in its own.
-        other = stratum if len(stratum) > 1 else strata[(k + 1) % n_partners]
         chosen = stratum[pick]
-        chosen[own] = other[(pick[own] + 1) % len(other)]
+        own = chosen == np.arange(n_item)
+        chosen[own] = stratum[(pick[own] + 1) % len(stratum)]
         partners[:, k] = chosen
+    # An item alone in its stratum has strata of its own, without it.
+    for i in (int(stratum[0]) for stratum in strata if len(stratum) == 1):
+        others = np.array_split(by_accuracy[by_accuracy != i], n_partners)
+        partners[i] = [stratum[rng.integers(len(stratum))] for stratum in others]
     return partners

@@ -6,6 +6,7 @@ import pytest
 
 from neartie.audits.screen import ScreenSettings, screen_items
 from neartie.audits.screen_labels import bad_labels, labelled_kinds, precision_table
+from neartie.audits.screen_partners import choose_partners
 from neartie.data.errors import DataError
 from neartie.data.files import to_json
 from neartie.data.read import read_responses
@@ -177,6 +178,16 @@ def test_subsampled_partners_keep_the_worst_items(choice):
     assert (table["n_pairs"] == 20).all()
     assert set(table["item"].head(3)) == {"q0", "q1", "q2"}
     assert table["null_low"].isna().all()
+
+
+@pytest.mark.parametrize("choice", ["random", "difficulty", "correlation"])
+@pytest.mark.parametrize(("n_item", "n_partner"), [(7, 5), (20, 15), (40, 7)])
+def test_no_partner_is_chosen_twice_or_is_the_item_itself(choice, n_item, n_partner):
+    data = simulate(n_item, 60)
+    rng = np.random.default_rng(0)
+    partners = choose_partners(data, n_partners=n_partner, choice=choice, rng=rng)
+    for i, chosen in enumerate(partners):
+        assert len({*chosen.tolist(), i}) == n_partner + 1
 
 
 def test_more_partners_than_items_means_all_pairs():
