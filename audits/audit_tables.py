@@ -171,6 +171,7 @@ def _items(
             "anchor": purified.subtest.selected.astype(int),
             "weight": [float(weight) for weight in purified.subtest.weights()],
             "constant": (fit.constant != 0).astype(int),
+            "easiness_refit": purified.signature.easiness,
         }
     )
 

@@ -26,7 +26,8 @@ class NearTieAudit:
     items : DataFrame
         One row an item and half that the values were fitted in: `item`, `source`, `half`,
         `cell` (`source|stratum`), `easiness` (logit, missing where no finite one exists),
-        `dif_range` (logit), `anchor` (0 or 1), `weight` (items), `constant` (0 or 1).
+        `dif_range` (logit), `anchor` (0 or 1), `weight` (items), `constant` (0 or 1),
+        `easiness_refit` (logit: with the effects of `dif`, the item's signature).
     dif : DataFrame
         Residual effects of the refit on the final anchors: `item`, `half`, `family`,
         `effect` (logit, sum zero over families).
