@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from neartie.audits.near_tie import audit_near_ties as audit_near_ties
+    from neartie.audits.rank_result import ModelRanking as ModelRanking
+    from neartie.audits.ranks import rank_models as rank_models
     from neartie.audits.result import NearTieAudit as NearTieAudit
     from neartie.audits.screen import ScreenSettings as ScreenSettings
     from neartie.audits.screen import screen_items as screen_items
@@ -46,6 +48,7 @@ _HOMES = {
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
     "ItemScreen": "neartie.audits.screen_result",
+    "ModelRanking": "neartie.audits.rank_result",
     "NearTieAudit": "neartie.audits.result",
     "Responses": "neartie.data.responses",
     "ScreenSettings": "neartie.audits.screen",
@@ -54,6 +57,7 @@ _HOMES = {
     "describe": "neartie.data.summary",
     "fit_bradley_terry": "neartie.inference.bradley_terry",
     "load_example": "neartie.data.example",
+    "rank_models": "neartie.audits.ranks",
     "read_battles": "neartie.data.read_battles",
     "read_responses": "neartie.data.read",
     "report_positions": "neartie.data.battle_order",
@@ -72,6 +76,7 @@ __all__ = [
     "ConvergenceError",
     "DataError",
     "ItemScreen",
+    "ModelRanking",
     "NearTieAudit",
     "Responses",
     "ScreenSettings",
@@ -81,6 +86,7 @@ __all__ = [
     "describe",
     "fit_bradley_terry",
     "load_example",
+    "rank_models",
     "read_battles",
     "read_responses",
     "report_positions",
