@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from neartie.audits.anchors import exact_fraction
 from neartie.audits.result import NearTieAudit
-from neartie.audits.sign_checks import SignChecks, choose_extremes, pool_checks
-from neartie.audits.signatures import Signatures, anchor_subtest, audited_answers, read_signatures
+from neartie.audits.sign_checks import SignChecks, choose_extremes
+from neartie.audits.signatures import Signatures, read_signatures
+from neartie.audits.source_contributions import source_contributions, source_effects
 from neartie.audits.source_kernel import count_replicated_signs
 from neartie.data.responses import Responses
 from neartie.data.wording import counted
@@ -175,135 +174,6 @@ def attribute_sources(
     )
 
 
-def source_effects(signatures: Signatures) -> Floats:
-    """Return the mean centred effect of every source, family and half (P0, eqs 54 and 55).
-
-    Parameters
-    ----------
-    signatures : Signatures
-
-    Returns
-    -------
-    (2, n_source, n_family) float, logit
-        Sources in plain order of their names.
-    """
-    _, code = np.unique(np.array(signatures.source).astype(str), return_inverse=True)
-    centred = signatures.effects - signatures.effects.mean(axis=1, keepdims=True)
-    size = np.bincount(code)
-    return np.array(
-        [[np.bincount(code, weights=column) / size for column in half.T] for half in centred]
-    ).transpose(0, 2, 1)
-
-
-def source_contributions(audit: NearTieAudit, responses: Responses) -> NDArray[np.object_]:
-    """Return what every source adds to every family's score shift (P0, eq 56).
-
-    Parameters
-    ----------
-    audit : NearTieAudit
-    responses : Responses
-        What was audited.
-
-    Returns
-    -------
-    (2, n_source, n_family) Fraction, percentage points
-        Row h: anchors of half h on the representatives of the other half. The sum over sources
-        is 100 times the family's mean anchor score minus its mean full score, exactly.
-    """
-    _, values = audited_answers(audit, responses)
-    families = sorted(set(audit.dif["family"]))
-    source = audit.items.loc[audit.items["half"] == 0, "source"].to_numpy(dtype=object).astype(str)
-    sources, code = np.unique(source, return_inverse=True)
-    table = audit.population
-    out = np.full((2, len(sources), len(families)), Fraction(0), dtype=object)
-    for half in (0, 1):
-        subtest = anchor_subtest(audit, half)
-        cell = subtest.cells
-        of_cell = np.array([code[cell.code == c][0] for c in range(len(cell.size))])
-        for f, family in enumerate(families):
-            mask = (table["half"] == 1 - half) & (table["representative"] == 1)
-            members = values[:, (mask & (table["family"] == family)).to_numpy()]
-            right = members.sum(axis=1, dtype=np.int64)
-            n = len(values) * members.shape[1]
-            if not n:
-                continue
-            anchors = np.bincount(cell.code, weights=right * subtest.selected)
-            everything = np.bincount(cell.code, weights=right)
-            for c in range(len(cell.size)):
-                weight = Fraction(int(cell.size[c]), int(subtest.kept[c]))
-                gain = weight * int(anchors[c]) - int(everything[c])
-                out[half, of_cell[c], f] += 100 * gain / n
-    return out
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PooledChecks:
-    """Sign checks of several benchmarks together (P0, D.3).
-
-    Attributes
-    ----------
-    effects, shifts : SignChecks
-        Added up over the benchmarks.
-    n_supporting : int
-        Benchmarks whose share of replicated effect signs reaches the limit.
-    supported : bool
-        Whether effect signs replicate by the paper's rule; shifts are secondary, without a rule.
-    """
-
-    effects: SignChecks
-    shifts: SignChecks
-    n_supporting: int
-    supported: bool
-
-
-def pool_attributions(
-    attributions: Mapping[str, Attribution],
-    *,
-    pooled_share: float | str | Fraction = "0.7",
-    level: float = 0.05,
-    each_share: float | str | Fraction = "0.65",
-    min_benchmarks: int = 2,
-) -> PooledChecks:
-    """Return the sign checks of several benchmarks, and whether effect signs replicate.
-
-    Parameters
-    ----------
-    attributions : mapping of str to Attribution
-        By benchmark.
-    pooled_share, each_share : number, proportion
-        Smallest share of replicated signs, of all checks and of one benchmark.
-    level : float
-        Largest one-sided binomial p of all checks.
-    min_benchmarks : int
-        How many benchmarks must reach `each_share`.
-
-    Returns
-    -------
-    PooledChecks
-
-    References
-    ----------
-    P0, D.3.
-    """
-    effects = pool_checks([found.effects for found in attributions.values()])
-    each = exact_fraction(each_share)
-    supporting = sum(
-        found.effects.n > 0 and found.effects.hits >= each * found.effects.n
-        for found in attributions.values()
-    )
-    return PooledChecks(
-        effects=effects,
-        shifts=pool_checks([found.shifts for found in attributions.values()]),
-        n_supporting=supporting,
-        supported=bool(
-            effects.p_value is not None
-            and effects.hits >= exact_fraction(pooled_share) * effects.n
-            and effects.p_value <= level
-            and supporting >= min_benchmarks
-        ),
-    )
-
-
 def _frame(sources: list[str], families: tuple[str, ...], size: NDArray[np.intp]) -> pd.DataFrame:
     n = len(families)
     return pd.DataFrame(
@@ -364,7 +234,9 @@ def _label_test(
         np.tile(code.astype(np.int32), (permutations, 1)), axis=1
     )
     centred = signatures.effects - signatures.effects.mean(axis=1, keepdims=True)
-    hits = count_replicated_signs(shuffles, *centred, np.flatnonzero(eligible), extremes)
+    hits = count_replicated_signs(
+        shuffles, centred[0], centred[1], np.flatnonzero(eligible), extremes
+    )
     return (1 + int((hits >= observed.hits).sum())) / (permutations + 1)
 
 
@@ -375,10 +247,11 @@ def _warnings(
     if len(size) < 2:
         return ("There is one source only: nothing can be attributed. Give every item a source.",)
     if n < 2:
-        return (
+        sentence = (
             f"{counted(n, 'source')} of {len(size)} {'has' if n == 1 else 'have'} at least "
-            f"{min_items} items: there is nothing to compare, and no sign was checked.",
+            f"{min_items} items: there is nothing to compare, and no sign was checked."
         )
+        return (sentence,)
     if n < len(size):
         found.append(
             f"{counted(len(size) - n, 'source')} with fewer than {min_items} items "

@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from neartie.audits.anchors import STRATA, Cells, exact_fraction
-from neartie.audits.replication_kernel import count_permuted
+from neartie.audits.replication_counts import (
+    STATISTICS,
+    ReplicationCounts,
+    Sides,
+    count_drawn,
+)
 from neartie.audits.result import NearTieAudit
 from neartie.audits.signatures import TOP_SHARE, Signatures, read_signatures
 from neartie.data.responses import Responses
 from neartie.data.wording import counted
 
-type Floats = NDArray[np.float64]
-type Integers = NDArray[np.int64]
-
 PERMUTATIONS = 500
-STATISTICS = ("median_rho", "overlap", "agreement")
-CHUNK = 250
 FEW_SHARED = 20
 
 
@@ -75,15 +74,13 @@ class Replication:
     def __str__(self) -> str:
         parts = []
         names = {"median_rho": "median rho", "overlap": "overlap", "agreement": "agreement"}
-        for row in self.table.itertuples():
-            name = names[str(row.statistic)]
-            if np.isnan(row.value):
+        for row in self.table.to_dict("records"):
+            name, value, p_value = names[row["statistic"]], row["value"], row["p_value"]
+            if np.isnan(value):
                 parts.append(f"{name} undefined")
                 continue
-            shown = (
-                f"{row.value:.3f}" if row.statistic == "median_rho" else f"{100 * row.value:.1f} %"
-            )
-            p = "" if np.isnan(row.p_value) else f" (p = {row.p_value:.3g})"
+            shown = f"{value:.3f}" if name == "median rho" else f"{100 * value:.1f} %"
+            p = "" if np.isnan(p_value) else f" (p = {p_value:.3g})"
             parts.append(f"{name} {shown}{p}")
         return "replication of item signatures: " + ", ".join(parts)
 
@@ -147,7 +144,7 @@ def replicate_signatures(
     >>> settings = AuditSettings(dimension=2, controls=0, bootstraps=0, alpha=0.5)
     >>> found = replicate_signatures(audit_near_ties(data, settings, rng=1), data, rng=1)
     >>> found.table["p_value"].round(3).tolist()
-    [0.002, 0.002, 0.002]
+    [0.002, 0.002, 0.008]
     """
     top_share = exact_fraction(share)
     if not 0 < top_share < 1:
@@ -160,10 +157,10 @@ def replicate_signatures(
         drawn = None
     else:
         drawn = _checked(np.asarray(permutations), cells)
-    sides = _Sides.prepare(signatures, cells, top_share)
+    sides = Sides.prepare(signatures, cells, top_share)
     observed = sides.count(np.arange(len(cells.code), dtype=np.int32)[None, :])
     if drawn is None:
-        null = _draw(sides, cells, int(permutations), np.random.default_rng(rng))  # type: ignore[arg-type]
+        null = count_drawn(sides, cells, int(permutations), np.random.default_rng(rng))
     else:
         null = sides.count(drawn)
     n_permutation = len(null.n_both)
@@ -183,124 +180,6 @@ def replicate_signatures(
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class _Counts:
-    """Statistics of some permutations, as whole numbers and what they are divided by."""
-
-    products: Integers  # (n_permutation, n_family)
-    scale: Floats  # (n_family,), 0 where a side is constant
-    n_both: Integers
-    n_agree: Integers
-    n_top: int
-
-    @property
-    def rho(self) -> Floats:
-        rho = np.full(self.products.shape, np.nan)
-        np.divide(self.products, self.scale, out=rho, where=self.scale > 0)
-        return rho
-
-    def statistic(self, name: str) -> Floats:
-        if name == "median_rho":
-            defined = self.rho[:, self.scale > 0]
-            if not defined.shape[1]:
-                return np.full(len(defined), np.nan)
-            return np.asarray(np.median(defined, axis=1), dtype=np.float64)
-        if name == "overlap":
-            return self.n_both / self.n_top
-        out = np.full(len(self.n_both), np.nan)
-        np.divide(self.n_agree, self.n_both, out=out, where=self.n_both > 0)
-        return out
-
-    def at_least(self, observed: _Counts, name: str) -> NDArray[np.bool_]:
-        """Which permutations reach the observed statistic; undefined ones do."""
-        if name == "median_rho":
-            # equal rank products give equal doubles: no rounding decides
-            return self.statistic(name) >= observed.statistic(name)
-        if name == "overlap":
-            return self.n_both >= observed.n_both
-        return self.n_agree * observed.n_both >= observed.n_agree * self.n_both
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class _Sides:
-    """Ranks, top items and advantaged families of both halves."""
-
-    rank: Integers  # (2, n_item, n_family)
-    top: NDArray[np.bool_]
-    advantaged: NDArray[np.intp]
-
-    @classmethod
-    def prepare(cls, signatures: Signatures, cells: Cells, share: Fraction) -> _Sides:
-        n = len(signatures.items)
-        mid = stats.rankdata(signatures.centred(cells), axis=1)
-        return cls(
-            rank=np.rint(2 * mid).astype(np.int64) - (n + 1),
-            top=signatures.top_items(cells, share=share),
-            advantaged=signatures.advantaged,
-        )
-
-    def count(self, permutation: NDArray[np.int32]) -> _Counts:
-        products, n_both, n_agree = count_permuted(
-            np.ascontiguousarray(permutation, dtype=np.int32),
-            *self.rank,
-            *self.top,
-            *self.advantaged,
-        )
-        squares = (self.rank.astype(np.float64) ** 2).sum(axis=1)
-        return _Counts(
-            products=products,
-            scale=np.sqrt(squares[0] * squares[1]),
-            n_both=n_both,
-            n_agree=n_agree,
-            n_top=int(self.top[0].sum()),
-        )
-
-
-def permute_within(
-    code: NDArray[np.intp], n: int, *, rng: np.random.Generator | int | None = None
-) -> NDArray[np.int32]:
-    """Return permutations that move items within their group only.
-
-    Parameters
-    ----------
-    code : (n_item,) int
-        Group of each item.
-    n : int
-    rng : Generator, int or None
-
-    Returns
-    -------
-    (n, n_item) int
-        Each uniform, independent.
-
-    Examples
-    --------
-    >>> permute_within(np.array([0, 1, 0]), 2, rng=1)
-    array([[0, 1, 2],
-           [2, 1, 0]], dtype=int32)
-    """
-    rng = np.random.default_rng(rng)
-    out = np.empty((n, len(code)), dtype=np.int32)
-    for group in range(int(code.max(initial=-1)) + 1):
-        members = np.flatnonzero(code == group).astype(np.int32)
-        out[:, members] = rng.permuted(np.tile(members, (n, 1)), axis=1)
-    return out
-
-
-def _draw(sides: _Sides, cells: Cells, n: int, rng: np.random.Generator) -> _Counts:
-    starts = range(0, max(n, 1), CHUNK)
-    parts = [
-        sides.count(permute_within(cells.code, min(CHUNK, n - first), rng=rng)) for first in starts
-    ]
-    return _Counts(
-        products=np.concatenate([part.products for part in parts]),
-        scale=parts[0].scale,
-        n_both=np.concatenate([part.n_both for part in parts]),
-        n_agree=np.concatenate([part.n_agree for part in parts]),
-        n_top=parts[0].n_top,
-    )
-
-
 def _checked(permutations: NDArray[np.integer], cells: Cells) -> NDArray[np.int32]:
     n = len(cells.code)
     if permutations.ndim != 2 or permutations.shape[1] != n:
@@ -315,7 +194,9 @@ def _checked(permutations: NDArray[np.integer], cells: Cells) -> NDArray[np.int3
     return permutations.astype(np.int32)
 
 
-def _table(observed: _Counts, null: _Counts, cells: Cells, sides: _Sides) -> pd.DataFrame:
+def _table(
+    observed: ReplicationCounts, null: ReplicationCounts, cells: Cells, sides: Sides
+) -> pd.DataFrame:
     kept = np.bincount(cells.code[sides.top[0]], minlength=len(cells.size))
     expected = float((kept**2 / cells.size).sum() / kept.sum())
     rows = []
@@ -341,7 +222,7 @@ def _table(observed: _Counts, null: _Counts, cells: Cells, sides: _Sides) -> pd.
     return pd.DataFrame(rows)
 
 
-def _items(signatures: Signatures, cells: Cells, sides: _Sides) -> pd.DataFrame:
+def _items(signatures: Signatures, cells: Cells, sides: Sides) -> pd.DataFrame:
     names = np.array([*signatures.families, ""], dtype=object)
     table = {
         "item": signatures.items,
@@ -358,7 +239,7 @@ def _items(signatures: Signatures, cells: Cells, sides: _Sides) -> pd.DataFrame:
 
 
 def _warnings(
-    observed: _Counts, null: _Counts, cells: Cells, signatures: Signatures
+    observed: ReplicationCounts, null: ReplicationCounts, cells: Cells, signatures: Signatures
 ) -> tuple[str, ...]:
     found = []
     flat = [f for f, s in zip(signatures.families, observed.scale, strict=True) if not s > 0]
