@@ -100,7 +100,7 @@ def attribute_sources(
         Smaller sources are tabled but not selected.
     extremes : int
         How many of the largest and of the smallest values of every family are checked. Half 0
-        discovers; equal values go by the name of the source.
+        discovers. They are the ends of one order, from large to small and then by name.
     permutations : int
         Shuffles of source labels for `p_labels`; 0 leaves it out.
     rng : Generator, int or None

@@ -207,23 +207,35 @@ def _joined(key: pd.DataFrame, labels: pd.DataFrame, axes: ContentAxes, name: st
     return found.reset_index(drop=True)
 
 
-def _paired(key: pd.DataFrame, table: pd.DataFrame, axes: ContentAxes) -> pd.DataFrame:
-    """One row a pair: its benchmark, and (group, axis) columns."""
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class _Paired:
+    """Labels of the high items and of their controls, one row a pair."""
+
+    benchmark: NDArray[np.object_]
+    high: pd.DataFrame
+    control: pd.DataFrame
+
+
+def _paired(key: pd.DataFrame, table: pd.DataFrame, axes: ContentAxes) -> _Paired:
     whole = pd.concat([key[["pair", "group", "benchmark"]].reset_index(drop=True), table], axis=1)
-    sides = {group: rows.set_index("pair").sort_index() for group, rows in whole.groupby("group")}
-    wide = pd.concat({g: side[list(axes.names)] for g, side in sides.items()}, axis=1)
-    wide["benchmark"] = sides["high"]["benchmark"]
-    return wide
+    whole = whole.sort_values("pair", kind="stable")
+    high, control = (whole[whole["group"] == group] for group in ("high", "control"))
+    names = list(axes.names)
+    return _Paired(
+        benchmark=high["benchmark"].to_numpy(dtype=object),
+        high=high[names].reset_index(drop=True),
+        control=control[names].reset_index(drop=True),
+    )
 
 
-def _difference(paired: pd.DataFrame, axis: str) -> NDArray[np.float64]:
+def _difference(paired: _Paired, axis: str) -> NDArray[np.float64]:
     """d of every pair, NaN where a label is missing (P0, eq 59)."""
-    return np.asarray(paired["high", axis] - paired["control", axis], dtype=np.float64)
+    return np.asarray(paired.high[axis] - paired.control[axis], dtype=np.float64)
 
 
-def _by_benchmark(paired: pd.DataFrame, axis: str, annotator: str) -> pd.DataFrame:
+def _by_benchmark(paired: _Paired, axis: str, annotator: str) -> pd.DataFrame:
     d = pd.Series(_difference(paired, axis))
-    grouped = d.groupby(paired["benchmark"].to_numpy(), sort=True)
+    grouped = d.groupby(paired.benchmark, sort=True)
     return pd.DataFrame(
         {"n_pairs": grouped.count(), "sum": grouped.sum().astype(int)}
     ).rename_axis("benchmark").reset_index().assign(axis=axis, annotator=annotator)[
@@ -232,12 +244,12 @@ def _by_benchmark(paired: pd.DataFrame, axis: str, annotator: str) -> pd.DataFra
 
 
 def _binary(
-    paired: Mapping[str, pd.DataFrame], axes: ContentAxes, benchmarks: pd.DataFrame, level: float
+    paired: Mapping[str, _Paired], axes: ContentAxes, benchmarks: pd.DataFrame, level: float
 ) -> pd.DataFrame:
     rows = []
     for annotator, table in paired.items():
         for axis in axes.binary:
-            test = mcnemar(table["high", axis], table["control", axis])
+            test = mcnemar(table.high[axis], table.control[axis])
             total = test.b - test.c
             mine = (benchmarks["axis"] == axis) & (benchmarks["annotator"] == annotator)
             same = np.sign(benchmarks.loc[mine, "sum"]) * np.sign(total) > 0
@@ -260,7 +272,7 @@ def _binary(
     return _corrected(pd.DataFrame(rows, columns=columns), level)
 
 
-def _ordinal(paired: Mapping[str, pd.DataFrame], axes: ContentAxes, level: float) -> pd.DataFrame:
+def _ordinal(paired: Mapping[str, _Paired], axes: ContentAxes, level: float) -> pd.DataFrame:
     rows = []
     for annotator, table in paired.items():
         for axis in axes.ordinal:

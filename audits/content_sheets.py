@@ -84,7 +84,8 @@ def read_content_key(path: AnyPath) -> pd.DataFrame:
     source = _open(Path(path))
     columns = {name: _required(source, name, "the key") for name in KEY_COLUMNS}
     others = {n: i for i, n in enumerate(source.columns) if n not in columns}
-    table = _texts(source, columns | others)
+    by_position = sorted((columns | others).items(), key=lambda column: column[1])
+    table = _texts(source, dict(by_position))
     for column in ("pair", "dif_range_0", "dif_range_1"):
         if column in table:
             table[column] = _numbers(source, table[column])

@@ -69,13 +69,13 @@ def owner_means(
     family = pd.Categorical(models["family"], categories=families).codes.astype(np.intp)
     total = np.zeros((len(owners), len(families), values.shape[1] + 1))
     np.add.at(total, (owner, family), np.column_stack([np.ones(len(models)), values]))
-    flat = total.reshape(len(owners), -1)
+    flat = total.reshape(len(owners), len(families) * (values.shape[1] + 1))
     out = np.full((len(draws), len(families), values.shape[1]), np.nan)
     for first in range(0, len(draws), CHUNK):
         part = draws[first : first + CHUNK]
         times = np.zeros((len(part), len(owners)))
         np.add.at(times, (np.arange(len(part))[:, None], part), 1.0)
-        sums = (times @ flat).reshape(len(part), len(families), -1)
+        sums = (times @ flat).reshape(len(part), *total.shape[1:])
         count = sums[:, :, :1]
         np.divide(sums[:, :, 1:], count, out=out[first : first + CHUNK], where=count > 0)
     return out

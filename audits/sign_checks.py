@@ -76,9 +76,9 @@ def choose_extremes(values: Floats, eligible: NDArray[np.bool_], extremes: int) 
         In the half that discovers.
     eligible : (n_source,) bool
     extremes : int
-        How many largest and how many smallest values, whatever their sign. With fewer than
-        twice as many eligible sources each is chosen once, the upper half as largest; with
-        fewer than two, none is.
+        How many largest and how many smallest values, whatever their sign: both ends of one
+        order, from large to small, in which equal values keep the order of rows. With fewer than
+        twice as many eligible sources each is chosen at most once; with fewer than two, none is.
 
     Returns
     -------
@@ -94,11 +94,11 @@ def choose_extremes(values: Floats, eligible: NDArray[np.bool_], extremes: int) 
     rows = np.flatnonzero(eligible)
     if len(rows) < 2:
         return chosen
-    order = rows[np.argsort(values[rows], axis=0, kind="stable")]
+    order = rows[np.argsort(-values[rows], axis=0, kind="stable")]
     n_small = min(extremes, len(rows) // 2)
     n_large = min(extremes, len(rows) - n_small)
-    np.put_along_axis(chosen, order[:n_small], -1, axis=0)
-    np.put_along_axis(chosen, order[len(rows) - n_large :], 1, axis=0)
+    np.put_along_axis(chosen, order[:n_large], 1, axis=0)
+    np.put_along_axis(chosen, order[len(rows) - n_small :], -1, axis=0)
     return chosen
 
 
