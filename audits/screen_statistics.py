@@ -10,9 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from neartie.data.responses import Responses
-from neartie.inference.isotonic_pairs import GradedPairSums, graded_pair_sums
+from neartie.inference.isotonic_pairs import graded_pair_sums
 from neartie.inference.isotonic_rest import rest_statistics
-from neartie.inference.pairwise_binary import PairSums, binary_pair_sums
+from neartie.inference.pair_sums import PairSums
+from neartie.inference.pairwise_binary import binary_pair_sums
 from neartie.inference.pairwise_tetrachoric import mean_tetrachoric
 from neartie.inference.two_pl_mode import two_pl_mode
 
@@ -41,6 +42,8 @@ STATISTICS: Final = (
 INTERITEM: Final = ("signed_isotonic_r2", "acc", "f1", "smc", "mi", "phi", "kappa", "u_sym")
 #: Statistics that take more than counting.
 SLOW: Final = ("tetrachoric", "d_2pl", "a_2pl")
+#: Statistics that right/wrong answers alone have.
+RIGHT_WRONG: Final = ("acc", "f1", "smc", "kappa", "tetrachoric", "d_2pl", "a_2pl")
 FORMS: Final = ("symmetric", "predictor", "outcome")
 #: With fewer items the joint mode of the two-parameter model is degenerate.
 FEWEST_MODEL_ITEMS: Final = 8
@@ -57,14 +60,14 @@ class ItemStatistics:
     table : DataFrame, n_item rows
         `n_models`, `accuracy`, `n_pairs`, `n_negative`, `n_disagree`, then `STATISTICS`; NaN
         where undefined.
-    pairs : PairSums or GradedPairSums
+    pairs : PairSums
         Sums over pairs, with those by group of partners.
     notes : tuple of str
         What was not estimated, and why.
     """
 
     table: pd.DataFrame
-    pairs: PairSums | GradedPairSums
+    pairs: PairSums
     notes: tuple[str, ...]
 
 
@@ -147,16 +150,14 @@ def item_statistics(
     counts = responses.item_accuracy()
     if responses.is_binary:
         right = np.asarray(responses.values == 1)
-        binary = binary_pair_sums(right, observed, neighbours=neighbours, group=group)
-        columns = {name: binary.mean(name) for name in INTERITEM}
-        pairs: PairSums | GradedPairSums = binary
+        pairs = binary_pair_sums(right, observed, neighbours=neighbours, group=group)
+        columns = {name: pairs.mean(name) for name in INTERITEM}
         notes = _add_slow(columns, right, observed, neighbours, leave_out)
     else:
         scores = responses.values.astype(np.float64)
-        graded = graded_pair_sums(scores, direction=direction, neighbours=neighbours, group=group)
-        columns = _graded_columns(graded, form)
-        pairs = graded
-        notes = ["acc, f1, smc, kappa, tetrachoric, d_2pl and a_2pl exist for right/wrong answers"]
+        pairs = graded_pair_sums(scores, direction=direction, neighbours=neighbours, group=group)
+        columns = _graded_columns(pairs, form)
+        notes = [f"{', '.join(RIGHT_WRONG)} exist for right/wrong answers only"]
     columns |= _scale_columns(responses, pairs)
     table = pd.DataFrame(
         {
@@ -164,7 +165,7 @@ def item_statistics(
             "accuracy": counts["accuracy"],
             "n_pairs": pairs.n_pairs,
             "n_negative": pairs.n_negative,
-            "n_disagree": getattr(pairs, "n_disagree", np.zeros(responses.n_item, np.int64)),
+            "n_disagree": pairs.n_disagree,
         }
         | {name: columns.get(name, np.full(responses.n_item, np.nan)) for name in STATISTICS}
     )
@@ -200,7 +201,7 @@ def varying_items(responses: Responses) -> NDArray[np.bool_]:
     return np.asarray(largest > smallest)
 
 
-def _graded_columns(pairs: GradedPairSums, form: str) -> dict[str, NDArray[np.float64]]:
+def _graded_columns(pairs: PairSums, form: str) -> dict[str, NDArray[np.float64]]:
     predictor, outcome = pairs.mean("predictor"), pairs.mean("outcome")
     fit = {"predictor": predictor, "outcome": outcome, "symmetric": (predictor + outcome) / 2}
     return {"signed_isotonic_r2": fit[form]} | {
@@ -239,9 +240,7 @@ def _add_slow(
     return notes
 
 
-def _scale_columns(
-    responses: Responses, pairs: PairSums | GradedPairSums
-) -> dict[str, NDArray[np.float64]]:
+def _scale_columns(responses: Responses, pairs: PairSums) -> dict[str, NDArray[np.float64]]:
     varies = varying_items(responses)
     observed, n_item = responses.observed, responses.n_item
     n_varying = int(varies.sum())

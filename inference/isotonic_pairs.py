@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.isotonic import explained_by, signed_r2
-from neartie.inference.pairwise_binary import means
-from neartie.inference.pairwise_bits import compiled, in_row_blocks
+from neartie.inference.pair_sums import PairSums, sum_pairs
+from neartie.inference.pairwise_bits import compiled
 from neartie.inference.pairwise_graded import (
     concordance,
     entropy_sum,
@@ -19,7 +18,9 @@ from neartie.inference.pairwise_graded import (
     nested_product,
 )
 
-#: What is summed over the pairs of an item, in the order of the columns of `GradedPairSums.sums`.
+#: What is summed over the pairs of an item, in the order of the columns of `PairSums.sums`:
+#: `predictor` is the signed isotonic R² of the partner explained by the item, `outcome` that of
+#: the item explained by the partner.
 GRADED_STATISTICS: Final = (
     "predictor",
     "outcome",
@@ -30,36 +31,6 @@ GRADED_STATISTICS: Final = (
     "mi",
     "u_sym",
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class GradedPairSums:
-    """Sums over the defined pairs of each item.
-
-    Attributes
-    ----------
-    sums : (n_item, n_statistic) float
-        Columns as in `GRADED_STATISTICS`: `predictor` is the signed isotonic R² of the partner
-        explained by the item, `outcome` that of the item explained by the partner.
-    n_pairs, n_undefined, n_negative, n_disagree : (n_item,) int
-        Defined pairs; pairs with a side that does not vary; defined pairs whose symmetric
-        coefficient is negative; defined pairs in which Kendall's tau has the opposite sign to
-        that of a direction's better fit.
-    group_sums, group_pairs : (n_item, n_group)
-        Symmetric coefficient summed over the partners in each group, and their number.
-    """
-
-    sums: NDArray[np.float64]
-    n_pairs: NDArray[np.int64]
-    n_undefined: NDArray[np.int64]
-    n_negative: NDArray[np.int64]
-    n_disagree: NDArray[np.int64]
-    group_sums: NDArray[np.float64]
-    group_pairs: NDArray[np.int64]
-
-    def mean(self, statistic: str) -> NDArray[np.float64]:
-        """(n_item,) float: mean of a statistic over the defined pairs; NaN without any."""
-        return means(self.sums[:, GRADED_STATISTICS.index(statistic)], self.n_pairs)
 
 
 @compiled
@@ -203,7 +174,7 @@ def graded_pair_sums(
     neighbours: NDArray[np.int64] | None = None,
     group: NDArray[np.int64] | None = None,
     rows: NDArray[np.int64] | None = None,
-) -> GradedPairSums:
+) -> PairSums:
     """Return the sums over pairs of the statistics that graded items have.
 
     Parameters
@@ -224,7 +195,7 @@ def graded_pair_sums(
 
     Returns
     -------
-    GradedPairSums
+    PairSums
 
     Notes
     -----
@@ -245,25 +216,13 @@ def graded_pair_sums(
     n_item = len(scores)
     codes, n_level, levels = level_codes(scores)
     groups = np.zeros(n_item, dtype=np.int64) if group is None else group
-    n_group = int(groups.max(initial=0)) + 1
     partners = np.zeros((0, 0), dtype=np.int64) if neighbours is None else neighbours
     wanted = np.arange(n_item) if rows is None else rows
-    sums = np.zeros((len(wanted), len(GRADED_STATISTICS)))
-    counts = np.zeros((len(wanted), 4), dtype=np.int64)
-    group_sums = np.zeros((len(wanted), n_group))
-    group_pairs = np.zeros((len(wanted), n_group), dtype=np.int64)
     data = (codes, n_level, levels, wanted, partners, groups, direction == "tau")
-
-    def work(start: int, stop: int) -> None:
-        _sum_rows(start, stop, *data, sums, counts, group_sums, group_pairs)
-
-    in_row_blocks(work, len(wanted), block=8)
-    return GradedPairSums(
-        sums=sums,
-        n_pairs=counts[:, 0],
-        n_undefined=counts[:, 1],
-        n_negative=counts[:, 2],
-        n_disagree=counts[:, 3],
-        group_sums=group_sums,
-        group_pairs=group_pairs,
+    return sum_pairs(
+        lambda start, stop, *totals: _sum_rows(start, stop, *data, *totals),
+        n_row=len(wanted),
+        statistics=GRADED_STATISTICS,
+        group=groups,
+        block=8,
     )

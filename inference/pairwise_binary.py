@@ -6,13 +6,14 @@ and added to the row of its item.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neartie.inference.pairwise_bits import compiled, count_common, in_row_blocks, pack_rows
+from neartie.inference.pair_sums import PairSums, sum_pairs
+from neartie.inference.pairwise_bits import compiled, count_common, pack_rows
+from neartie.inference.pairwise_products import fill_by_products
 
 #: What is summed over the pairs of an item, in the order of the columns of `PairSums.sums`.
 PAIR_STATISTICS: Final = (
@@ -28,45 +29,10 @@ PAIR_STATISTICS: Final = (
     "kappa",
     "u_sym",
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class PairSums:
-    """Sums over the defined pairs of each item.
-
-    Attributes
-    ----------
-    sums : (n_item, n_statistic) float
-        Columns as in `PAIR_STATISTICS`.
-    n_pairs : (n_item,) int
-        Pairs in which both items vary over the models that answered both.
-    n_undefined : (n_item,) int
-        The other pairs.
-    n_negative : (n_item,) int
-        Defined pairs with a negative coefficient.
-    group_sums : (n_item, n_group) float
-        Signed isotonic R² summed over the partners in each group.
-    group_pairs : (n_item, n_group) int
-        Their number.
-    """
-
-    sums: NDArray[np.float64]
-    n_pairs: NDArray[np.int64]
-    n_undefined: NDArray[np.int64]
-    n_negative: NDArray[np.int64]
-    group_sums: NDArray[np.float64]
-    group_pairs: NDArray[np.int64]
-
-    def mean(self, statistic: str) -> NDArray[np.float64]:
-        """(n_item,) float: mean of a statistic over the defined pairs; NaN without any."""
-        return means(self.sums[:, PAIR_STATISTICS.index(statistic)], self.n_pairs)
-
-
-def means(sums: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return sums over counts, NaN where nothing was counted."""
-    mean = np.full(sums.shape, np.nan)
-    np.divide(sums, counts, out=mean, where=counts > 0)
-    return mean
+N_LINEAR: Final = 5
+# Up to so many products of two answers a matrix product is as fast as counting bits, and needs
+# no compiled code: loading that takes a process longer than the work.
+MOST_PRODUCTS: Final = 5e8
 
 
 @compiled
@@ -164,7 +130,7 @@ def _sum_rows(
         # Two passes, so that the second one runs on several pairs at once.
         _count_row(i, r, own[r], right, observed, n_right, neighbours, count)
         _linear_row(count, value)
-        if sums.shape[1] > 5:
+        if sums.shape[1] > N_LINEAR:
             _agreement_row(count, x_log_x, value)
         for s in range(sums.shape[1]):
             total = 0.0
@@ -225,7 +191,8 @@ def binary_pair_sums(
     d = n c - a b. Then phi² = d² / (a (n-a) b (n-b)). A monotone function of a predictor with two
     levels takes two values, and the best two are the two means, so the isotonic R² of two 0/1
     items is phi² in both directions and its sign that of d. All counts are exact integers; their
-    table is the matrix product of the answers, taken on bits.
+    table is the matrix product of the answers, taken in single precision for small tables and on
+    bits for large ones.
 
     `covariance`, `variance_product` and `largest_covariance` divide by n (ddof 0); the last is
     that of two items with the same margins whose right answers are nested. Entropies are in nats.
@@ -243,31 +210,33 @@ def binary_pair_sums(
     """
     n_item, n_model = right.shape
     codes = np.zeros(n_item, dtype=np.int64) if group is None else group
-    n_group = int(codes.max(initial=0)) + 1
-    answers = np.arange(n_model + 1, dtype=np.float64)
-    x_log_x = answers * np.log(np.maximum(answers, 1.0))
-    seen = np.zeros((0, 0), dtype=np.uint64) if observed.all() else pack_rows(observed)
-    partners = np.zeros((0, 0), dtype=np.int64) if neighbours is None else neighbours
     wanted = np.arange(n_item) if rows is None else rows
     passed = wanted if own is None else own
     n_first = n_item if n_partner is None else n_partner
+    statistics = PAIR_STATISTICS if full else PAIR_STATISTICS[:N_LINEAR]
+    complete = bool(observed.all())
+    if neighbours is None and len(wanted) * n_first * n_model <= MOST_PRODUCTS:
+        mask = None if complete else observed
+        # one block of rows: the products run on all processors by themselves
+        return sum_pairs(
+            lambda start, stop, *totals: fill_by_products(
+                right, mask, wanted, passed, n_first, codes, *totals
+            ),
+            n_row=len(wanted),
+            statistics=statistics,
+            group=codes,
+            block=max(1, len(wanted)),
+        )
+    answers = np.arange(n_model + 1, dtype=np.float64)
+    x_log_x = answers * np.log(np.maximum(answers, 1.0))
+    seen = np.zeros((0, 0), dtype=np.uint64) if complete else pack_rows(observed)
+    partners = np.zeros((0, 0), dtype=np.int64) if neighbours is None else neighbours
     width = n_first if neighbours is None else neighbours.shape[1]
-    sums = np.zeros((len(wanted), len(PAIR_STATISTICS) if full else 5))
-    counts = np.zeros((len(wanted), 3), dtype=np.int64)
-    group_sums = np.zeros((len(wanted), n_group))
-    group_pairs = np.zeros((len(wanted), n_group), dtype=np.int64)
     n_right = right.sum(axis=1, dtype=np.int64)
     data = (pack_rows(right), seen, n_right, wanted, passed, width, partners, codes, x_log_x)
-
-    def work(start: int, stop: int) -> None:
-        _sum_rows(start, stop, n_model, *data, sums, counts, group_sums, group_pairs)
-
-    in_row_blocks(work, len(wanted))
-    return PairSums(
-        sums=sums,
-        n_pairs=counts[:, 0],
-        n_undefined=counts[:, 1],
-        n_negative=counts[:, 2],
-        group_sums=group_sums,
-        group_pairs=group_pairs,
+    return sum_pairs(
+        lambda start, stop, *totals: _sum_rows(start, stop, n_model, *data, *totals),
+        n_row=len(wanted),
+        statistics=statistics,
+        group=codes,
     )

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from neartie.inference.pairwise_binary import means
+from neartie.inference.pair_sums import means
 from neartie.inference.pairwise_bits import compiled, count_common, in_row_blocks, pack_rows
 
 # Gauss-Legendre rule on (-1, 1). A long way is taken in pieces that halve toward the larger

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import cohen_kappa_score, f1_score, mutual_info_score
 
+from neartie.inference import pairwise_binary
 from neartie.inference.isotonic import signed_isotonic_r2
 from neartie.inference.pairwise_binary import PAIR_STATISTICS, binary_pair_sums
 from neartie.inference.pairwise_bits import in_row_blocks, pack_rows
@@ -41,8 +42,19 @@ def pair_statistics(x, y):
     ]
 
 
-def check(values):
-    fast = binary_pair_sums(values == 1, values >= 0)
+def on_bits(*arguments, **options):
+    """The sums by compiled counting of bits, which small tables do not need."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairwise_binary, "MOST_PRODUCTS", -1)
+        return binary_pair_sums(*arguments, **options)
+
+
+WAYS = {"products": binary_pair_sums, "bits": on_bits}
+either_way = pytest.mark.parametrize("way", WAYS)
+
+
+def check(values, way):
+    fast = WAYS[way](values == 1, values >= 0)
     for i, item in enumerate(values):
         rows = []
         for j, partner in enumerate(values):
@@ -57,23 +69,42 @@ def check(values):
         assert fast.n_negative[i] == sum(row[0] < 0 for row in rows)
 
 
+@either_way
 @law
-@given(complete)
-def test_complete_answers_against_the_plain_twin(values):
-    check(values)
+@given(values=complete)
+def test_complete_answers_against_the_plain_twin(way, values):
+    check(values, way)
 
 
+@either_way
 @law
-@given(matrices)
-def test_incomplete_answers_against_the_plain_twin(values):
-    check(values)
+@given(values=matrices)
+def test_incomplete_answers_against_the_plain_twin(way, values):
+    check(values, way)
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("some_rows", [False, True])
+def test_products_and_bits_give_the_same(missing, some_rows):
+    rng = np.random.default_rng(7)
+    right, seen = rng.random((400, 70)) < 0.6, rng.random((400, 70)) >= missing
+    options = {"group": np.arange(400) % 3}
+    if some_rows:
+        rows = np.array([390, 3, 399])
+        options |= {"rows": rows, "own": np.array([1, 3, 399]), "n_partner": 300}
+    one, other = (way(right & seen, seen, **options) for way in WAYS.values())
+    for name in ("n_pairs", "n_undefined", "n_negative", "n_disagree", "group_pairs"):
+        assert (getattr(one, name) == getattr(other, name)).all()
+    np.testing.assert_allclose(one.sums, other.sums, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(one.group_sums, other.group_sums, rtol=1e-12, atol=1e-11)
+
+
+@either_way
 @law
-@given(matrices)
-def test_only_the_first_statistics_on_request(values):
-    all_of_them = binary_pair_sums(values == 1, values >= 0)
-    few = binary_pair_sums(values == 1, values >= 0, full=False)
+@given(values=matrices)
+def test_only_the_first_statistics_on_request(way, values):
+    all_of_them = WAYS[way](values == 1, values >= 0)
+    few = WAYS[way](values == 1, values >= 0, full=False)
     assert (few.sums == all_of_them.sums[:, :5]).all()
     assert (few.n_negative == all_of_them.n_negative).all()
 
@@ -98,10 +129,11 @@ def test_a_partner_listed_as_itself_is_passed_over():
     assert sums.n_undefined.tolist() == [0, 0]
 
 
+@either_way
 @pytest.mark.parametrize("n_row", [1, 63, 64, 65, 200])
-def test_more_rows_than_a_block_and_more_models_than_a_word(n_row):
+def test_more_rows_than_a_block_and_more_models_than_a_word(n_row, way):
     right = np.random.default_rng(n_row).random((n_row, 131)) < 0.6
-    sums = binary_pair_sums(right, np.ones_like(right), full=False)
+    sums = WAYS[way](right, np.ones_like(right), full=False)
     phi = np.corrcoef(right.astype(float)) if n_row > 1 else np.ones((1, 1))
     expected = (np.sign(phi) * phi**2).sum(axis=1) - 1
     np.testing.assert_allclose(sums.sums[:, 0], expected, atol=1e-10)
@@ -120,11 +152,12 @@ def test_an_error_in_a_block_is_raised():
         in_row_blocks(fail, 4, block=2)
 
 
-def test_rows_asked_for_are_the_rows_of_the_whole():
+@either_way
+def test_rows_asked_for_are_the_rows_of_the_whole(way):
     right = np.random.default_rng(4).random((7, 30)) < 0.5
     seen = np.ones_like(right)
-    whole, rows = binary_pair_sums(right, seen), np.array([5, 2])
-    some = binary_pair_sums(right, seen, rows=rows)
+    whole, rows = WAYS[way](right, seen), np.array([5, 2])
+    some = WAYS[way](right, seen, rows=rows)
     assert (some.sums == whole.sums[rows]).all()
     assert (some.n_pairs == whole.n_pairs[rows]).all()
     partners = np.array([[0, 1, 5], [2, 3, 3]])
