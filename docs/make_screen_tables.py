@@ -155,9 +155,9 @@ def experiment_tables() -> str:
         title = f"**Experiment 2, {name}:** 20 subsamples of 200 items x {n_models} models"
         parts.append(f"{title}\n\n{summary_table(summarise(results))}")
     for name, responses in data.items():
-        results = grid_experiment(responses, n_resamples=20, rng=3)
+        results = grid_experiment(responses, rng=3)
         sizes = results[["n_items", "n_models"]].drop_duplicates()
-        title = f"**Experiment 3, {name}:** {len(sizes)} sizes, 20 resamples each"
+        title = f"**Experiment 3, {name}:** {len(sizes)} sizes, 100 resamples each"
         parts.append(f"{title}\n\n{summary_table(summarise(results))}")
     return "\n\n".join(parts)
 
