@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from neartie.audits.agreement import cohen_kappa, rank_agreement
 from neartie.audits.anchors import exact_fraction
+from neartie.audits.content_agreement import (
+    KAPPA_LIMIT,
+    RHO_LIMIT,
+    agreement_table,
+    is_reliable,
+    median_agreement,
+)
 from neartie.audits.content_axes import ContentAxes
 from neartie.audits.content_sheets import check_key
 from neartie.audits.multiplicity import control_false_discoveries
@@ -24,8 +29,6 @@ from neartie.data.wording import counted
 
 type Labels = Mapping[str, pd.DataFrame]
 
-KAPPA_LIMIT = 0.45
-RHO_LIMIT = 0.50
 MIN_POINTS = Fraction(8)
 MIN_BENCHMARKS = 3
 
@@ -155,13 +158,13 @@ def analyse_content(
     names = list(labels)
     joined = {name: _joined(key, labels[name], axes, name) for name in names}
     paired = {name: _paired(key, table, axes) for name, table in joined.items()}
-    benchmarks = pd.concat(
-        [_by_benchmark(paired[name], axis, name) for name in names for axis in axes.binary],
-        ignore_index=True,
-    ) if axes.binary else pd.DataFrame(columns=["axis", "annotator", "benchmark", "n_pairs", "sum"])  # fmt: skip
+    benchmarks = pd.DataFrame(
+        [row for n in names for axis in axes.binary for row in _by_benchmark(paired[n], axis, n)],
+        columns=["axis", "annotator", "benchmark", "n_pairs", "sum"],
+    )
     binary = _binary(paired, axes, benchmarks, level)
-    agreement = _agreement(joined, axes)
-    medians = {kind: _median(agreement, kind) for kind in ("kappa", "rho")}
+    agreement = agreement_table(joined, axes)
+    medians = {kind: median_agreement(agreement, kind) for kind in ("kappa", "rho")}
     rule = _rule(binary, axes, level, exact_fraction(min_points), min_benchmarks, len(names))
     return ContentAudit(
         binary=binary,
@@ -171,7 +174,7 @@ def analyse_content(
         rule=rule,
         median_kappa=medians["kappa"],
         median_rho=medians["rho"],
-        reliable=_reliable(medians, axes),
+        reliable=is_reliable(medians, axes),
         settings={
             "annotators": names,
             "level": level,
@@ -233,14 +236,16 @@ def _difference(paired: _Paired, axis: str) -> NDArray[np.float64]:
     return np.asarray(paired.high[axis] - paired.control[axis], dtype=np.float64)
 
 
-def _by_benchmark(paired: _Paired, axis: str, annotator: str) -> pd.DataFrame:
-    d = pd.Series(_difference(paired, axis))
-    grouped = d.groupby(paired.benchmark, sort=True)
-    return pd.DataFrame(
-        {"n_pairs": grouped.count(), "sum": grouped.sum().astype(int)}
-    ).rename_axis("benchmark").reset_index().assign(axis=axis, annotator=annotator)[
-        ["axis", "annotator", "benchmark", "n_pairs", "sum"]
-    ]  # fmt: skip
+def _by_benchmark(paired: _Paired, axis: str, annotator: str) -> list[dict[str, Any]]:
+    names, code = np.unique(paired.benchmark.astype(str), return_inverse=True)
+    d = _difference(paired, axis)
+    there = ~np.isnan(d)
+    n_pairs = np.bincount(code[there], minlength=len(names))
+    total = np.bincount(code[there], weights=d[there], minlength=len(names))
+    return [
+        {"axis": axis, "annotator": annotator, "benchmark": name, "n_pairs": n, "sum": int(s)}
+        for name, n, s in zip(names.tolist(), n_pairs.tolist(), total.tolist(), strict=True)
+    ]
 
 
 def _binary(
@@ -330,43 +335,6 @@ def _rule(
     return pd.DataFrame(
         out, columns=["axis", "same_direction", "q", "size", "benchmarks", "passes"]
     )
-
-
-def _agreement(joined: Mapping[str, pd.DataFrame], axes: ContentAxes) -> pd.DataFrame:
-    rows = []
-    for axis in axes.names:
-        kind = "kappa" if axis in axes.binary else "rho"
-        compare = cohen_kappa if kind == "kappa" else rank_agreement
-        for a, b in combinations(joined, 2):
-            found = compare(joined[a][axis], joined[b][axis])
-            rows.append(
-                {
-                    "axis": axis,
-                    "kind": kind,
-                    "annotator_a": a,
-                    "annotator_b": b,
-                    "n": found.n,
-                    "observed": found.observed,
-                    "value": np.nan if found.value is None else found.value,
-                    "reason": found.reason,
-                }
-            )
-    columns = ["axis", "kind", "annotator_a", "annotator_b", "n", "observed", "value", "reason"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _median(agreement: pd.DataFrame, kind: str) -> float | None:
-    rows = agreement[(agreement["kind"] == kind) & agreement["value"].notna()]
-    return float(rows.groupby("axis")["value"].mean().median()) if len(rows) else None
-
-
-def _reliable(medians: Mapping[str, float | None], axes: ContentAxes) -> bool | None:
-    limits = {"kappa": KAPPA_LIMIT, "rho": RHO_LIMIT}
-    asked = [kind for kind, there in (("kappa", axes.binary), ("rho", axes.ordinal)) if there]
-    values = [(medians[kind], limits[kind]) for kind in asked]
-    if any(value is None for value, _ in values):
-        return None
-    return all(value is not None and value >= limit for value, limit in values)
 
 
 def _warnings(

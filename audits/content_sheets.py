@@ -113,13 +113,22 @@ def check_key(key: pd.DataFrame, name: str = "the key") -> None:
     repeated = key.loc[key["blind_id"].duplicated(), "blind_id"]
     if len(repeated):
         raise DataError(f"{name}: blind_id {repeated.iloc[0]!r} stands more than once")
-    for pair, rows in key.groupby("pair"):
-        whole = sorted(rows["group"]) == ["control", "high"] and rows["benchmark"].nunique() == 1
-        if not whole:
-            raise DataError(
-                f"{name}: pair {pair} is not one high item and one control of one benchmark "
-                f"(items {listed(rows['item'].tolist())})"
-            )
+    grouped = key.groupby("pair")
+    sizes = pd.DataFrame(
+        {
+            "items": grouped.size(),
+            "high": (key["group"] == "high").groupby(key["pair"]).sum(),
+            "control": (key["group"] == "control").groupby(key["pair"]).sum(),
+            "benchmarks": grouped["benchmark"].nunique(),
+        }
+    )
+    wrong = sizes.index[(sizes != [2, 1, 1, 1]).any(axis=1)]
+    if len(wrong):
+        items = key.loc[key["pair"] == wrong[0], "item"].tolist()
+        raise DataError(
+            f"{name}: pair {wrong[0]} is not one high item and one control of one benchmark "
+            f"(items {listed(items)})"
+        )
 
 
 def read_content_sheet(

@@ -240,5 +240,5 @@ def test_contradictory_tables_and_a_single_audit_are_refused(audit):
     with pytest.raises(DataError, match="at least two audits, got 1"):
         compare_common_models({"a": audit})
     other = replace(audit, scores=audit.scores.assign(owner="someone"))
-    with pytest.raises(DataError, match="has owner .* in 'a' and 'someone' in 'b'"):
+    with pytest.raises(DataError, match=r"has owner .* in 'a' and 'someone' in 'b'"):
         compare_common_models({"a": audit, "b": other})
