@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 import neartie
 from neartie.audits.result import NearTieAudit
 from neartie.data.files import write_text_atomic
-from neartie.report import figures, sentences, style, tables, tables_background
+from neartie.report import figures, sentences, tables, tables_background
 from neartie.report.formatting import count, point_word
+from neartie.report.page import panel, render_page
 from neartie.report.tables import DEFAULT_NAME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HALVES = (0, 1)
-WARNINGS_FIRST = 4
-# Symbols in our own words; text from data never passes through this table.
-_SYMBOLS = (
-    (r"τ_b", "<i>τ</i><sub><i>b</i></sub>"),
-    (r"p_rand", "<i>p</i><sub>rand</sub>"),
-    (r"\bp = ", "<i>p</i>\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"),
-    (r"^p$|\bp(?= is )", "<i>p</i>"),
-    (r"\bK\b", "<i>K</i>"),
-    (r"(?<=Close )n\b", "<i>n</i>"),
-)
 
 
 def render_html(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> str:
@@ -48,18 +38,7 @@ def render_html(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> str:
     str
         The same audit and name give the same text. Names are escaped wherever they stand.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("neartie.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["symbols"] = _with_symbols
-    return environment.get_template("near_tie.html").render(_page(audit, name))
+    return render_page("near_tie.html", _content(audit, name))
 
 
 def write_report(
@@ -82,11 +61,11 @@ def write_report(
     return write_text_atomic(render_html(audit, name=name), path)
 
 
-def _page(audit: NearTieAudit, name: str) -> dict[str, Any]:
+def _content(audit: NearTieAudit, name: str) -> dict[str, Any]:
     reversed_table, n_more = tables.reversed_pairs(audit)
     numbers = sentences.headline(audit)
     return {
-        "name": name,
+        "title": f"Near-tie audit of {name}",
         "facts": (
             f"{count(audit.n_items)} items",
             f"{count(len(audit.population))} models",
@@ -95,7 +74,6 @@ def _page(audit: NearTieAudit, name: str) -> dict[str, Any]:
             f"seed {audit.seed}",
         ),
         "warnings": audit.warnings,
-        "n_warnings_first": WARNINGS_FIRST,
         "rule": sentences.dimension_rule(audit),
         "band": point_word(audit.primary_epsilon),
         "n_random": count(numbers.n_random),
@@ -147,7 +125,7 @@ def _figures(audit: NearTieAudit) -> dict[str, tuple[Markup, ...]]:
     }
     if audit.thresholds["excess_pp"].notna().any():
         drawn["excess"] = (
-            _panel(
+            panel(
                 partial(figures.plot_excess, audit),
                 size=(4.7, 3.2),
                 label="Excess reversals over the width of the band",
@@ -156,7 +134,7 @@ def _figures(audit: NearTieAudit) -> dict[str, tuple[Markup, ...]]:
         )
     if audit.band()["excess_pp"] is not None:
         drawn["random"] = (
-            _panel(
+            panel(
                 partial(figures.plot_random, audit),
                 size=(4.7, 2.8),
                 label="Reversal rates of the random subtests, with the observed rate",
@@ -174,7 +152,7 @@ def _figures(audit: NearTieAudit) -> dict[str, tuple[Markup, ...]]:
 
 def _halves(draw: Callable[..., Axes], *, label: str, salt: str) -> tuple[Markup, ...]:
     return tuple(
-        _panel(
+        panel(
             partial(draw, half=half),
             size=(4.3, 3.9),
             label=f"{label}, half {half}",
@@ -182,24 +160,3 @@ def _halves(draw: Callable[..., Axes], *, label: str, salt: str) -> tuple[Markup
         )
         for half in HALVES
     )
-
-
-def _panel(
-    draw: Callable[..., Axes], *, size: tuple[float, float], label: str, salt: str
-) -> Markup:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    with style.house_style():
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasSVG(figure)
-        draw(ax=figure.add_subplot())
-        # Matplotlib escapes the text that it writes; `style.svg` escapes the label.
-        return Markup(style.svg(figure, label=label, salt=salt))
-
-
-def _with_symbols(text: str) -> Markup:
-    marked = str(escape(text))
-    for pattern, markup in _SYMBOLS:
-        marked = re.sub(pattern, markup, marked)
-    return Markup(marked)

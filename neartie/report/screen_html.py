@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
 from markupsafe import Markup
 
 import neartie
 from neartie.audits.screen_result import ItemScreen
-from neartie.report import screen_figures, screen_tables, style
+from neartie.report import screen_figures, screen_tables
 from neartie.report.formatting import count, plural
+from neartie.report.page import panel, render_page
 from neartie.report.screen_text import auc_sentence, screen_answer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-WARNINGS_FIRST: Final = 4
 
 
 def render_screen(screen: ItemScreen, *, name: str) -> str:
@@ -34,24 +29,14 @@ def render_screen(screen: ItemScreen, *, name: str) -> str:
     str
         The same screen and name give the same text. Names are escaped wherever they stand.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("neartie.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("screen.html").render(_page(screen, name))
+    return render_page("screen.html", _content(screen, name))
 
 
-def _page(screen: ItemScreen, name: str) -> dict[str, Any]:
+def _content(screen: ItemScreen, name: str) -> dict[str, Any]:
     review, n_more = screen_tables.review_list(screen)
     apart, n_more_apart = screen_tables.without_coefficient(screen)
     return {
-        "name": name,
+        "title": f"Item screen of {name}",
         "facts": (
             plural(screen.n_items, "item"),
             plural(screen.n_models, "model"),
@@ -59,7 +44,6 @@ def _page(screen: ItemScreen, name: str) -> dict[str, Any]:
             f"seed {screen.seed}",
         ),
         "warnings": screen.warnings,
-        "n_warnings_first": WARNINGS_FIRST,
         "answer": screen_answer(screen),
         "judgement": auc_sentence(screen),
         "review": review,
@@ -80,7 +64,7 @@ def _page(screen: ItemScreen, name: str) -> dict[str, Any]:
 def _figures(screen: ItemScreen) -> dict[str, tuple[Markup, ...]]:
     drawn: dict[str, tuple[Markup, ...]] = {
         "fit": (
-            _panel(
+            panel(
                 partial(screen_figures.plot_fit, screen),
                 size=(6.6, 3.7),
                 label="Coefficients of the items, worst first, over the band of shuffled answers",
@@ -91,7 +75,7 @@ def _figures(screen: ItemScreen) -> dict[str, tuple[Markup, ...]]:
     items = list(dict.fromkeys(screen.curves["item"]))
     if items:
         drawn["curves"] = tuple(
-            _panel(
+            panel(
                 partial(screen_figures.plot_curve, screen, item),
                 size=(3.1, 2.5),
                 label=f"Score on {item} over the rest score",
@@ -101,7 +85,7 @@ def _figures(screen: ItemScreen) -> dict[str, tuple[Markup, ...]]:
         )
     if not screen.sources.empty:
         drawn["sources"] = (
-            _panel(
+            panel(
                 partial(screen_figures.plot_sources, screen),
                 size=(6.2, 5.4),
                 label="Mean coefficients between sources",
@@ -110,7 +94,7 @@ def _figures(screen: ItemScreen) -> dict[str, tuple[Markup, ...]]:
         )
     if not screen.auc.empty:
         drawn["auc"] = (
-            _panel(
+            panel(
                 partial(screen_figures.plot_auc, screen),
                 size=(5.4, 4.3),
                 label="Area under the curve of every statistic",
@@ -118,17 +102,3 @@ def _figures(screen: ItemScreen) -> dict[str, tuple[Markup, ...]]:
             ),
         )
     return drawn
-
-
-def _panel(
-    draw: Callable[..., Axes], *, size: tuple[float, float], label: str, salt: str
-) -> Markup:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    with style.house_style():
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasSVG(figure)
-        draw(ax=figure.add_subplot())
-        # Matplotlib escapes the text that it writes; `style.svg` escapes the label.
-        return Markup(style.svg(figure, label=label, salt=salt))

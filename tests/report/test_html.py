@@ -12,7 +12,7 @@ from neartie.report import tables, tables_background
 from neartie.report.html import render_html, write_report
 from neartie.report.sentences import answer, headline
 
-VOID = {"meta", "br", "link", "img", "input", "hr"}
+VOID = {"meta", "wbr", "br", "link", "img", "input", "hr"}
 
 
 class Page(HTMLParser):
