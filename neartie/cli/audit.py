@@ -13,6 +13,8 @@ from neartie.cli.options import (
     ItemsOption,
     JsonOption,
     ModelsOption,
+    NameOption,
+    OutOption,
     Repeats,
     RepeatsOption,
     ResponsesPath,
@@ -20,6 +22,7 @@ from neartie.cli.options import (
     Scores,
     SeedOption,
     ThresholdOption,
+    benchmark_name,
     load_responses,
 )
 from neartie.cli.progress import show_progress
@@ -128,11 +131,9 @@ def audit(
     rows: RowsOption = None,
     threshold: ThresholdOption = None,
     repeats: RepeatsOption = Repeats.stop,
-    name: Annotated[
-        str | None, typer.Option("--name", help="Name of the benchmark, for titles.")
-    ] = None,
+    name: NameOption = None,
     seed: SeedOption = 0,
-    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = OUTPUT,
+    out: OutOption = OUTPUT,
     json: JsonOption = False,
 ) -> None:
     """Audit near ties: do they reverse when items with family-dependent functioning are left out?"""
@@ -164,9 +165,7 @@ def audit(
         threshold=threshold,
         repeats=repeats,
     )
-    stem = responses.name.split(".")[0]
-    # a file of a benchmark's folder is often just called that
-    title = name or (responses.resolve().parent.name if stem == "responses" else stem)
+    title = benchmark_name(responses, name)
     screened = None
     if screen is not ScreenFirst.no:
         data, screened = screen_first(data, drop=screen is ScreenFirst.drop, seed=seed)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from neartie.cli.audit import OUTPUT, run_audit
-from neartie.cli.options import SeedOption
+from neartie.cli.options import OutOption, SeedOption
 
 
 def demo(
     seed: SeedOption = 0,
-    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = OUTPUT,
+    out: OutOption = OUTPUT,
 ) -> None:
     """Audit the bundled example, a small simulated leaderboard; needs no network."""
     from neartie.audits.settings import AuditSettings

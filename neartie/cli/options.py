@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from neartie.data.responses import Responses
 
 
+GENERIC_STEMS = ("responses", "battles")
+
+
 class Rows(StrEnum):
     """What the rows of a wide table are."""
 
@@ -68,6 +71,47 @@ SeedOption = Annotated[
     int, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+NameOption = Annotated[
+    str | None, typer.Option("--name", help="Name of the benchmark, for titles.")
+]
+
+
+def output_path(text: str) -> Path:
+    """Return the folder that `--out` names; refuse an empty name, which would be the current one.
+
+    Examples
+    --------
+    >>> output_path("report").name
+    'report'
+    """
+    if not str(text).strip():
+        raise typer.BadParameter("the name is empty; write . for the current folder")
+    return Path(text)
+
+
+OutOption = Annotated[
+    Path,
+    typer.Option(
+        "--out", parser=output_path, metavar="FOLDER", help="Folder to write to; made if missing."
+    ),
+]
+
+
+def benchmark_name(path: Path, name: str | None = None) -> str:
+    """Return what titles call a benchmark: the name given, else one from its file.
+
+    A file of a benchmark's folder is often just called `responses` (or `battles`): then the
+    folder's name says more.
+
+    Examples
+    --------
+    >>> benchmark_name(Path("data/gsm8k/responses.csv.gz")), benchmark_name(Path("mmlu.parquet"))
+    ('gsm8k', 'mmlu')
+    """
+    if name:
+        return name
+    stem = path.name.split(".")[0]
+    return path.resolve().parent.name if stem in GENERIC_STEMS else stem
 
 
 def load_responses(

@@ -12,6 +12,8 @@ from neartie.cli.options import (
     ItemsOption,
     JsonOption,
     ModelsOption,
+    NameOption,
+    OutOption,
     Repeats,
     RepeatsOption,
     ResponsesPath,
@@ -20,6 +22,7 @@ from neartie.cli.options import (
     ScoresOption,
     SeedOption,
     ThresholdOption,
+    benchmark_name,
     load_responses,
 )
 from neartie.cli.progress import show_progress
@@ -107,11 +110,9 @@ def screen(
     scores: ScoresOption = Scores.binary,
     threshold: ThresholdOption = None,
     repeats: RepeatsOption = Repeats.stop,
-    name: Annotated[
-        str | None, typer.Option("--name", help="Name of the benchmark, for titles.")
-    ] = None,
+    name: NameOption = None,
     seed: SeedOption = 0,
-    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = OUTPUT,
+    out: OutOption = OUTPUT,
     json: JsonOption = False,
 ) -> None:
     """Screen items: which go with the others least, or against them, and deserve a review?"""
@@ -148,7 +149,7 @@ def screen(
             gone = [*gone, *ranked["item"].head(remove_worst).tolist()]
             result = screen_items(data, settings, without=gone, rng=seed, progress=say)
         say("report", 0)
-        write_screen(result, out, name=name or responses.name.split(".")[0])
+        write_screen(result, out, name=benchmark_name(responses, name))
     if json:
         print(to_json(result.to_dict()))
     else:
