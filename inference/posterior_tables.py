@@ -83,7 +83,7 @@ def model_table(
     1     b  7      1.0  0.0  1.0   1.0
     """
     name = model_variable(posterior)
-    values = posterior["posterior"][name]
+    values = posterior["posterior"].to_dataset()[name]
     table = _labels(values, ("model",))
     if n is not None:
         table["n"] = [n[str(model)] for model in table["model"]]
