@@ -6,39 +6,33 @@ Each step is a public function of its own; to replace one, write the sequence of
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from neartie.audits.audit_tables import assemble
 from neartie.audits.composition import composition_units, draw_multiplicities, recomposed_reversals
-from neartie.audits.controls import matched_random
 from neartie.audits.population import Population, build_population
-from neartie.audits.purification import Purification, purify_anchors
+from neartie.audits.purification import Purification
 from neartie.audits.replicates import ReplicateCounts
 from neartie.audits.result import NearTieAudit
 from neartie.audits.settings import AuditSettings
+from neartie.audits.steps import (
+    HALVES,
+    Items,
+    Progress,
+    audit_streams,
+    purify_half,
+    read_items,
+    run_controls,
+    seed_of,
+    share_of,
+    silent,
+)
 from neartie.audits.targets import Target, mean_tau_b, pooled, score_target
-from neartie.data.errors import DataError
 from neartie.data.responses import Responses
-from neartie.data.wording import counted
 from neartie.inference.dimension import DimensionChoice, select_dimension, split_inner
-
-type Progress = Callable[[str, float], None]
-
-HALVES = (0, 1)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Items:
-    """What the audit needs to know of items: sources and the original index."""
-
-    source: list[str]
-    index: NDArray[np.intp]
 
 
 def audit_near_ties(
@@ -89,9 +83,9 @@ def audit_near_ties(
     True
     """
     settings = settings or AuditSettings()
-    say = progress or _silent
-    seed = _seed(rng)
-    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(8)]
+    say = progress or silent
+    seed = seed_of(rng)
+    streams = audit_streams(seed)
     ordered, index = responses.canonical()
 
     say("population", 0)
@@ -102,7 +96,7 @@ def audit_near_ties(
         missing=settings.missing,
         rng=streams[0],
     )
-    items = _items(population, dict(zip(ordered.item_ids, index.tolist(), strict=True)))
+    items = read_items(population, dict(zip(ordered.item_ids, index.tolist(), strict=True)))
 
     choices: list[DimensionChoice | None] = []
     purified: list[Purification] = []
@@ -113,7 +107,7 @@ def audit_near_ties(
         say(f"purification, half {half}", 0)
         k = choice.k if choice else settings.dimensions[half]
         purified.append(
-            _purify(population, items, half, k, settings.alphas[0], settings, streams[3 + half])
+            purify_half(population, items, half, k, settings.alphas[0], settings, streams[3 + half])
         )
     targets = [score_target(population, half, purified[1 - half]) for half in HALVES]
 
@@ -122,14 +116,14 @@ def audit_near_ties(
     dimensions = [int(p.rounds["k"].iloc[0]) for p in purified]
     for number, alpha in enumerate(settings.alphas[1:], start=1):
         others = [
-            _purify(population, items, h, dimensions[h], alpha, settings, streams[3 + h])
+            purify_half(population, items, h, dimensions[h], alpha, settings, streams[3 + h])
             for h in HALVES
         ]
         rescored = [score_target(population, half, others[1 - half]) for half in HALVES]
         fractions.append(_fraction_row(alpha, rescored, settings))
         say("anchor fractions", number / (len(settings.alphas) - 1))
 
-    random = _run_controls(targets, purified, settings, streams[5:7], say)
+    random = run_controls(targets, purified, settings, streams[5:7], say)
     recomposed = _run_bootstrap(targets, purified, items, settings, streams[7], say)
     return assemble(
         population=population,
@@ -144,38 +138,6 @@ def audit_near_ties(
         seed=seed,
         reader_notices=responses.notices,
     )
-
-
-def _silent(step: str, share: float) -> None:
-    """Report nothing."""
-
-
-def _seed(rng: np.random.Generator | int | None) -> int:
-    if isinstance(rng, (int, np.integer)):
-        if rng < 0:
-            raise ValueError(f"a seed is a whole number of at least 0, got {rng}")
-        return int(rng)
-    return int(np.random.default_rng(rng).integers(2**53))
-
-
-def _items(population: Population, original: dict[str, int]) -> Items:
-    data = population.responses
-    index = np.array([original[item] for item in data.item_ids], dtype=np.intp)
-    if "source" not in data.items:
-        return Items(source=["all"] * data.n_item, index=index)
-    source = data.items["source"].tolist()
-    blank = [
-        i
-        for i, s in zip(data.item_ids, source, strict=True)
-        if not (isinstance(s, str) and s.strip())
-    ]
-    if blank:
-        raise DataError(
-            f"{counted(len(blank), 'item')} {'has' if len(blank) == 1 else 'have'} no source in "
-            f"the item table, first {blank[0]!r}: "
-            "give every item a source, or leave the column out"
-        )
-    return Items(source=source, index=index)
 
 
 def _choose_dimension(
@@ -200,35 +162,6 @@ def _choose_dimension(
     )
 
 
-def _purify(
-    population: Population,
-    items: Items,
-    half: int,
-    dimension: int,
-    alpha: Fraction,
-    settings: AuditSettings,
-    stream: np.random.Generator,
-) -> Purification:
-    positions = population.half(half)
-    return purify_anchors(
-        population.responses.values[:, positions].astype(np.int8),
-        family=population.table["family"].iloc[positions],
-        source=items.source,
-        dimension=dimension,
-        alpha=alpha,
-        rounds=settings.rounds,
-        strata=settings.strata,
-        penalty=settings.penalty,
-        cycles=settings.cycles,
-        constant_items=settings.constant_items,
-        refit=alpha == settings.alphas[0],
-        index=items.index,
-        limit=settings.offset_limit,
-        decomposition=settings.decomposition,
-        rng=stream,
-    )
-
-
 def _fraction_row(
     alpha: Fraction, targets: list[Target], settings: AuditSettings
 ) -> dict[str, float | int | None]:
@@ -240,30 +173,6 @@ def _fraction_row(
         "reversal_rate": count.rate,
         "primary": int(alpha == settings.alphas[0]),
     }
-
-
-def _run_controls(
-    targets: list[Target],
-    purified: list[Purification],
-    settings: AuditSettings,
-    streams: list[np.random.Generator],
-    say: Progress,
-) -> ReplicateCounts | None:
-    if not settings.controls:
-        return None
-    parts = [
-        matched_random(
-            target.values,
-            purified[1 - target.half].subtest,
-            target.pairs,
-            bands=settings.exact_bands,
-            controls=settings.controls,
-            rng=streams[target.half],
-            progress=_share(say, f"random subtests, half {target.half}", settings.controls),
-        )
-        for target in targets
-    ]
-    return parts[0] + parts[1]
 
 
 def _run_bootstrap(
@@ -286,12 +195,8 @@ def _run_bootstrap(
             unit=unit,
             multiplicities=multiplicities,
             bands=settings.exact_bands,
-            progress=_share(say, f"recompositions, half {target.half}", settings.bootstraps),
+            progress=share_of(say, f"recompositions, half {target.half}", settings.bootstraps),
         )
         for target in targets
     ]
     return parts[0] + parts[1]
-
-
-def _share(say: Progress, step: str, total: int) -> Callable[[int], None]:
-    return lambda done: say(step, done / total)

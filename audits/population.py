@@ -140,7 +140,7 @@ def build_population(
     if frozen:
         table = candidates.assign(half=candidates["half"].astype(int))
     else:
-        kept = _cap_owners(candidates, owner_cap, salt)
+        kept = cap_owners(candidates, owner_cap, salt)
         labels.loc[candidates.index.difference(kept.index), "reason"] = "over the owner cap"
         large = _large_families(kept, min_family_size, notices)
         small = kept.index.difference(large.index)
@@ -200,7 +200,7 @@ def _left_out(n: int, noun: str) -> str:
     return f"{counted(n, noun)} with missing answers {'was' if n == 1 else 'were'} left out"
 
 
-def _cap_owners(candidates: pd.DataFrame, cap: int, salt: int) -> pd.DataFrame:
+def cap_owners(candidates: pd.DataFrame, cap: int, salt: int) -> pd.DataFrame:
     """Keep at most `cap` models of every owner and family, representatives given by hand first."""
     if cap < 1:
         raise ValueError(f"owner_cap must be at least 1, got {cap}")
