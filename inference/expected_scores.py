@@ -101,14 +101,18 @@ def _ability(draws: xr.Dataset) -> Predictor | None:
         loading = draws["loading"].transpose(*_SAMPLE, "item", "factor").to_numpy()
         ability = draws["ability"].transpose(*_SAMPLE, "factor", "model").to_numpy()
         return lambda chain, draw: loading[chain, draw] @ ability[chain, draw]
-    if "difficulty" not in draws:
+    if "ability" not in draws or "item" not in draws.dims:
         return None
-    difficulty = draws["difficulty"].transpose(*_SAMPLE, "item").to_numpy()[..., None]
     theta = draws["ability"].transpose(*_SAMPLE, "model").to_numpy()[..., None, :]
-    if "discrimination" not in draws:
-        return lambda chain, draw: theta[chain, draw] - difficulty[chain, draw]
-    slope = draws["discrimination"].transpose(*_SAMPLE, "item").to_numpy()[..., None]
+    slope, difficulty = _column(draws, "discrimination", 1.0), _column(draws, "difficulty", 0.0)
     return lambda chain, draw: slope[chain, draw] * (theta[chain, draw] - difficulty[chain, draw])
+
+
+def _column(draws: xr.Dataset, name: str, absent: float) -> Floats:
+    """Return a variable of items as (chain, draw, item, 1), or a number where there is none."""
+    if name not in draws:
+        return np.full((draws.sizes["chain"], draws.sizes["draw"], 1, 1), absent)
+    return np.asarray(draws[name].transpose(*_SAMPLE, "item").to_numpy()[..., None])
 
 
 def _easiness(draws: xr.Dataset) -> Predictor | None:

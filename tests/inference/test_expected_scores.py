@@ -85,6 +85,26 @@ def test_a_fixed_offset_counts(parts):
     assert scores[1, 2].to_numpy() == pytest.approx(expit(eta).mean(axis=0), abs=1e-14)
 
 
+@pytest.mark.parametrize("left_out", ["difficulty", "discrimination", "easiness"])
+def test_one_dimension_with_any_of_its_parametrisations(left_out):
+    rng = np.random.default_rng(13)
+    dims = {name: ("item",) for name in ("discrimination", "difficulty", "easiness")}
+    dims = {"ability": ("model",)} | {k: v for k, v in dims.items() if k != left_out}
+    sizes = {"item": N_ITEM, "model": N_MODEL}
+    data = {
+        name: (("chain", "draw", *names), rng.normal(size=(1, 2, *(sizes[n] for n in names))))
+        for name, names in dims.items()
+    }
+    labels = {name: LABELS[name] for name in ("item", "model")}
+    draws = xr.Dataset(data, coords=labels)
+    scores = expected_scores(xr.DataTree.from_dict({"posterior": draws}))
+    slope = draws.get("discrimination", xr.DataArray(1.0))
+    eta = slope * (draws["ability"] - draws.get("difficulty", xr.DataArray(0.0)))
+    eta = eta + draws.get("easiness", xr.DataArray(0.0))
+    expected = (1 / (1 + np.exp(-eta))).mean("item").transpose("chain", "draw", "model")
+    assert scores.to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-14)
+
+
 def test_strengths_have_no_expected_score():
     strengths = xr.Dataset({"strength": (("chain", "draw", "model"), np.zeros((1, 2, 2)))})
     with pytest.raises(ValueError, match="no score to expect"):
