@@ -18,8 +18,6 @@ from neartie.data.wording import counted, listed
 from neartie.inference.bradley_terry_result import BradleyTerryFit
 
 type Floats = NDArray[np.float64]
-type Source = xr.DataTree | BradleyTerryFit | pd.DataFrame | ArrayLike
-
 #: Variables that say how good a model is, in the order in which they are looked for.
 VARIABLES: Final = ("expected_score", "strength", "ability")
 #: Attributes of a posterior that name the variable to rank by.
@@ -49,6 +47,8 @@ class Scores:
     converged : {'yes', 'no', 'not assessed'}
     verdict : str
         A sentence on convergence; blank where there is nothing to say.
+    n_items : int
+        Items behind the scores; 0 where it is not known, or there are none.
     """
 
     models: tuple[str, ...]
@@ -60,6 +60,7 @@ class Scores:
     kind: str
     converged: str
     verdict: str
+    n_items: int
 
     @property
     def has_draws(self) -> bool:
@@ -96,6 +97,9 @@ class Scores:
         )
 
 
+type Source = Scores | xr.DataTree | BradleyTerryFit | pd.DataFrame | ArrayLike
+
+
 def scores_of(
     source: Source,
     *,
@@ -108,7 +112,7 @@ def scores_of(
 
     Parameters
     ----------
-    source : DataTree, BradleyTerryFit, DataFrame, or array
+    source : Scores, DataTree, BradleyTerryFit, DataFrame, or array
         See `neartie.audits.ranks.rank_models`.
     models : sequence of str, optional
         Ids of the columns of an array.
@@ -128,7 +132,10 @@ def scores_of(
     DataError
         If ids are missing, blank or repeated, a number is not finite, or the covariance is none.
     """
-    if isinstance(source, xr.DataTree):
+    if isinstance(source, Scores):
+        _only_with_arrays(models, covariance)
+        found = source
+    elif isinstance(source, xr.DataTree):
         _only_with_arrays(models, covariance)
         found = _from_posterior(source, variable)
     elif isinstance(source, BradleyTerryFit):
@@ -188,6 +195,7 @@ def _from_draws(draws: Floats, models: list[str]) -> Scores:
         kind="draws",
         converged="not assessed",
         verdict="",
+        n_items=0,
     )
 
 
@@ -220,6 +228,7 @@ def _from_estimate(estimate: Floats, covariance: Floats, models: list[str]) -> S
         kind="estimate",
         converged="not assessed",
         verdict="",
+        n_items=0,
     )
 
 
@@ -275,6 +284,7 @@ def _from_posterior(tree: xr.DataTree, variable: str | None) -> Scores:
         kind=str(tree.attrs.get("kind", "posterior")),
         converged=converged,
         verdict=str(tree.attrs.get("verdict", "")),
+        n_items=posterior.sizes.get("item", 0),
     )
 
 

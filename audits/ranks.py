@@ -55,10 +55,10 @@ def rank_models(
 
     Parameters
     ----------
-    source : DataTree, BradleyTerryFit, DataFrame, or array
+    source : DataTree, BradleyTerryFit, DataFrame, array, or Scores
         A posterior, as `fit` writes it; a Bradley-Terry fit; a data frame of draws with one column
         a model; an array of draws (n_draw, n_model) with `models`; or an array of estimates
-        (n_model,) with `models` and `covariance`. Higher is better.
+        (n_model,) with `models` and `covariance`; or what `read_scores` read. Higher is better.
     models : sequence of str, optional
         Ids of the columns of an array.
     covariance : (n_model, n_model) float, optional

@@ -20,6 +20,7 @@ import neartie
 from neartie.cli.audit import audit
 from neartie.cli.demo import demo
 from neartie.cli.describe import describe
+from neartie.cli.rank import rank
 from neartie.cli.screen import screen
 from neartie.cli.screen_experiment import experiments
 from neartie.cli.simulate import simulate
@@ -44,6 +45,7 @@ app.command()(demo)
 app.command()(describe)
 app.command()(audit)
 app.command()(screen)
+app.command()(rank)
 app.add_typer(experiments)
 app.command()(simulate)
 

@@ -1,0 +1,146 @@
+"""`neartie rank`: which ranks and orderings are credible."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from neartie.cli.options import JsonOption, SeedOption
+from neartie.cli.progress import show_progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from neartie.audits.rank_result import ModelRanking
+    from neartie.audits.rank_source import Scores
+
+OUTPUT = Path("neartie-rank")
+
+
+class Sets(StrEnum):
+    """What the joint rank sets are made from."""
+
+    differences = "differences"
+    ranks = "ranks"
+
+
+def rank(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            help="Folder of a fit (posterior.nc, or models.csv with covariance.csv), a posterior, "
+            "or a CSV or Parquet table of draws with a column a model.",
+        ),
+    ],
+    level: Annotated[
+        float, typer.Option("--level", help="Level of all intervals and sets, between 0 and 1.")
+    ] = 0.95,
+    top: Annotated[
+        int, typer.Option("--top", min=1, metavar="K", help="Give the probability of the first K.")
+    ] = 3,
+    models: Annotated[
+        str | None,
+        typer.Option(
+            "--models", help="Rank these only: ids with commas between, or a file, one id a line."
+        ),
+    ] = None,
+    variable: Annotated[
+        str | None,
+        typer.Option("--variable", help="Variable of the posterior to rank by, if not its own."),
+    ] = None,
+    sets: Annotated[
+        Sets,
+        typer.Option(
+            "--sets", help="Joint rank sets from differences, or from ranks of draws (narrower)."
+        ),
+    ] = Sets.differences,
+    items: Annotated[
+        int | None,
+        typer.Option(
+            "--items", min=1, help="Number of items behind the scores, where it is not known."
+        ),
+    ] = None,
+    draws: Annotated[
+        int, typer.Option("--draws", min=100, help="Draws to make where there are none.")
+    ] = 4000,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of what is ranked, for titles.")
+    ] = None,
+    seed: SeedOption = 0,
+    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = OUTPUT,
+    json: JsonOption = False,
+) -> None:
+    """Rank models: intervals of ranks, sets that hold for all at once, tiers, every pair."""
+    from neartie.audits.rank_reading import read_scores
+    from neartie.audits.ranks import rank_models
+    from neartie.data.errors import DataError
+    from neartie.data.files import output_folder, to_json
+    from neartie.report.rank_files import write_ranking
+    from neartie.report.rank_text import rank_text
+
+    if not 0 < level < 1:
+        raise DataError(f"--level must lie between 0 and 1, got {level}")
+    # opened first: a folder that cannot be written is to be heard of before the work, not after it
+    with output_folder(out), show_progress() as say:
+        say("reading", 0)
+        scores = read_scores(source, variable=variable)
+        ranking = rank_models(
+            scores,
+            among=None if models is None else chosen_ids(models),
+            level=level,
+            top=top,
+            sets=sets.value,
+            n_draws=draws,
+            rng=seed,
+            progress=say,
+        )
+        unit, needs = _needs(ranking, scores, items)
+        say("report", 0)
+        title = name or source.resolve().name.split(".")[0]
+        write_ranking(ranking, out, name=title, needs=needs, unit=unit)
+    if json:
+        print(to_json(ranking.to_dict()))
+    else:
+        print(rank_text(ranking))
+        print(f"\nReport: {out / 'report.html'} (numbers in {out / 'ranks.csv'} beside it)")
+
+
+def chosen_ids(text: str) -> list[str]:
+    """Return the ids that an option names, in a file or with commas between.
+
+    Parameters
+    ----------
+    text : str
+        A file if there is one of this name.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> chosen_ids("ant, bee")
+    ['ant', 'bee']
+    """
+    from neartie.cli.screen import read_ids
+
+    if Path(text).is_file():
+        return read_ids(Path(text))
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _needs(
+    ranking: ModelRanking, scores: Scores, items: int | None
+) -> tuple[str, pd.DataFrame | None]:
+    from neartie.audits.rank_needs import what_would_it_take
+
+    n_items = items or scores.n_items
+    if n_items:
+        return "items", what_would_it_take(ranking, unit="items", n_items=n_items)
+    if ranking.label == "strength":
+        return "battles", what_would_it_take(ranking, unit="battles")
+    return "", None
