@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from neartie.inference.bradley_terry import add_phantoms
 from neartie.inference.bradley_terry_kernel import Problem, covariance, evaluate, newton
+from neartie.inference.bradley_terry_phantoms import add_phantoms
 
 type Floats = NDArray[np.float64]
 type Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]

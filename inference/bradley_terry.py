@@ -11,6 +11,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from neartie.data.battle_graph import Separation, separate
+from neartie.data.battle_order import position_notices
 from neartie.data.battles import Battles
 from neartie.data.errors import CaveatWarning
 from neartie.data.memory import require_memory
@@ -26,12 +27,11 @@ from neartie.inference.bradley_terry_kernel import (
     newton,
 )
 from neartie.inference.bradley_terry_mm import minorise
+from neartie.inference.bradley_terry_phantoms import add_phantoms, phantom_notices
 from neartie.inference.bradley_terry_result import BradleyTerryFit
 from neartie.models.bradley_terry import TIE_MODELS, Floats, TieModel
 
 PHANTOM_WINS: Final = 0.1
-# Beyond this share of the battles, phantom wins are said to matter.
-PHANTOM_SHARE: Final = 0.05
 ENGINES: Final = ("newton", "mm")
 _MATRICES: Final = 8
 
@@ -91,7 +91,8 @@ def fit_bradley_terry(
     -----
     P1 says "0.1 phantom wins per pair"; here each side gets 0.1, so that a pair's count grows by
     0.2, also in the information. Phantom wins are not assigned to a position. A battle of weight w
-    counts as w independent battles.
+    counts as w independent battles. Notices say so if phantom wins move some difference by more
+    than half of the standard error that it has without them, or shorten that by a quarter.
 
     References
     ----------
@@ -114,6 +115,8 @@ def fit_bradley_terry(
     regularised = phantom > 0 or np.isfinite(prior_sd)
     group = separation.component if regularised else separation.group
     notices = _notices(battles, separation, regularised)
+    if first_shown:
+        notices += position_notices(battles)
     if ties != "half" and not counts.ties.any():
         notices.append(f"there is no tie: the tie parameter of {ties!r} stands at its border")
     observed = build_problem(
@@ -121,19 +124,21 @@ def fit_bradley_terry(
     )
     problem = add_phantoms(observed, separation.component, phantom)
     refuse_infinite(problem)
-    added = float(problem.wins.sum() + problem.losses.sum() + problem.tied.sum())
-    added -= float(observed.wins.sum() + observed.losses.sum() + observed.tied.sum())
-    if added > PHANTOM_SHARE * float(counts.total.sum()):
-        share = added / float(counts.total.sum())
-        notices.append(
-            f"phantom wins come to {share:.0%} of the battles and draw strengths together; "
-            "phantom_wins=0 leaves them out"
-        )
     # One thread is as fast at these sizes, and does not wait for a busy processor.
     with threadpool_limits(limits=1, user_api="blas"):
         optimum = _run(problem, engine, tolerance, max_iterations)
         curve = evaluate(problem, optimum.point)
         full = covariance(problem, curve.information)
+        if phantom and optimum.converged:
+            unaided = group if np.isfinite(prior_sd) else separation.group
+            notices += phantom_notices(
+                build_problem(
+                    counts, group=unaided, ties=ties, first_shown=first_shown, prior_sd=prior_sd
+                ),
+                optimum.point,
+                full,
+                models=battles.models,
+            )
     if not optimum.converged:
         notices.append(
             f"{engine} did not converge: after {optimum.n_iterations:,} iterations the last step "
@@ -214,60 +219,6 @@ def build_problem(
         ties=ties if kept.ties.any() else "half",
         has_order=first_shown,
         precision=prior_sd**-2,
-    )
-
-
-def add_phantoms(problem: Problem, component: Codes, phantom_wins: float) -> Problem:
-    """Return the problem with wins for both sides of every pair within a connected set.
-
-    Parameters
-    ----------
-    problem : Problem
-    component : (n_model,) int
-        Connected sets.
-    phantom_wins : float, battles
-        To each side of each pair, played or not; shown in no order.
-
-    Returns
-    -------
-    Problem
-        One entry for each pair; two more where orders are kept apart.
-    """
-    if phantom_wins == 0:
-        return problem
-    n = problem.n_model
-    first, second = np.triu_indices(n, 1)
-    together = component[first] == component[second]
-    if not together.all():
-        first, second = first[together], second[together]
-    extra = np.full(len(first), phantom_wins)
-    none = np.zeros(len(first))
-    if problem.has_order:
-        return replace(
-            problem,
-            first=np.concatenate([problem.first, first]),
-            second=np.concatenate([problem.second, second]),
-            shown=np.concatenate([problem.shown, none]),
-            wins=np.concatenate([problem.wins, extra]),
-            losses=np.concatenate([problem.losses, extra]),
-            tied=np.concatenate([problem.tied, none]),
-        )
-    # Without orders each pair stands once, the smaller position first, as in `triu_indices`.
-    place = np.empty(n * n, dtype=np.int64)
-    place[first * n + second] = np.arange(len(first))
-    at = place[problem.first * n + problem.second]
-    wins, losses, tied = extra, extra.copy(), none
-    wins[at] += problem.wins
-    losses[at] += problem.losses
-    tied[at] += problem.tied
-    return replace(
-        problem,
-        first=first,
-        second=second,
-        shown=np.zeros(len(first)),
-        wins=wins,
-        losses=losses,
-        tied=tied,
     )
 
 

@@ -17,14 +17,18 @@ from neartie.data.battle_graph import same_groups
 from neartie.data.battles import Battles
 from neartie.data.errors import CaveatWarning, DataError
 from neartie.data.pair_counts import tally
-from neartie.inference.bradley_terry import add_phantoms, build_problem
+from neartie.data.wording import counted
+from neartie.inference.bradley_terry import build_problem
 from neartie.inference.bradley_terry_kernel import newton
+from neartie.inference.bradley_terry_phantoms import add_phantoms
 from neartie.inference.bradley_terry_result import BradleyTerryFit, Difference
 from neartie.models.bradley_terry import Floats, TieModel
 
 type Unit = Literal["battle", "prompt", "judge"]
 
 UNITS: Final = ("battle", "prompt", "judge")
+# The spread of so few units is too uncertain, and on average too small, for intervals.
+FEW_UNITS: Final = 10
 # Newton's method squares its error: after a step of this size none is left.
 _TOLERANCE: Final = 1e-6
 _CHUNK_CELLS: Final = 4_000_000
@@ -151,7 +155,9 @@ def bootstrap_bradley_terry(
     Warns
     -----
     CaveatWarning
-        If rounds were left out: the rest are the tamer ones, and intervals come out too short.
+        If rounds were left out: the rest are the tamer ones, and intervals come out too short. If
+        there are fewer than ten prompts or judges: they cannot tell how much such units differ,
+        and intervals come out too short.
 
     Notes
     -----
@@ -173,6 +179,13 @@ def bootstrap_bradley_terry(
         raise DataError("the battles are not those that were fitted: their models differ")
     generator = np.random.default_rng(rng)
     sampler = _Sampler(battles, unit, by_position=fit.first_shown)
+    if unit != "battle" and sampler.n_unit < FEW_UNITS:
+        warnings.warn(
+            f"{counted(sampler.n_unit, unit)} cannot tell how much {unit}s differ: intervals of a "
+            f"bootstrap by {unit} come out too short; ten or more are needed",
+            CaveatWarning,
+            stacklevel=2,
+        )
     point = np.concatenate([fit.within, fit.parameters["estimate"].to_numpy(dtype=np.float64)])
     kept = []
     with threadpool_limits(limits=1, user_api="blas"):

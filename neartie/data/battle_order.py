@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -159,6 +160,36 @@ def resolve_swapped(battles: Battles) -> Battles:
     )
     one = replace(battles, outcome=outcome, weight=weight, shown=shown)
     return one.take(kept, notices=(*battles.notices, notice))
+
+
+def position_notices(battles: Battles) -> Iterator[str]:
+    """Yield what should be known before a first-shown effect is estimated.
+
+    Parameters
+    ----------
+    battles : Battles
+
+    Yields
+    ------
+    str
+        That model_a was taken as shown first, or that the order of some battles is not known.
+
+    Examples
+    --------
+    >>> print(*position_notices(Battles.build(["owl"], ["ant"], ["a"])))
+    the data do not say who was shown first: model_a was taken as such throughout; if it was not, fit without the first-shown effect
+    """
+    if not battles.shown_is_given:
+        yield (
+            "the data do not say who was shown first: model_a was taken as such throughout; if it "
+            "was not, fit without the first-shown effect"
+        )
+    unknown = int(np.sum(battles.shown == 0))
+    if unknown:
+        yield (
+            f"{counted(unknown, 'battle')} whose order is not known: neither model has the "
+            "first-shown effect in them"
+        )
 
 
 def _swapped_pairs(battles: Battles) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

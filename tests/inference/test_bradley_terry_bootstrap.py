@@ -106,6 +106,21 @@ def test_clusters_are_drawn_whole():
     assert ((ratio > 2.4) & (ratio < 4.2)).all()
 
 
+@pytest.mark.parametrize("unit", ["prompt", "judge"])
+def test_few_prompts_or_judges_are_said_to_be_few(unit):
+    rng = np.random.default_rng(1)
+    columns = draw(3)[:3]
+    for n, few in ((3, True), (10, False)):
+        ids = [f"u{i}" for i in rng.permutation(np.arange(400) % n)]
+        battles = Battles.build(*columns, **{unit: ids})
+        fit = fit_bradley_terry(battles)
+        if few:
+            with pytest.warns(CaveatWarning, match=f"3 {unit}s cannot tell how much {unit}s diff"):
+                bootstrap_bradley_terry(battles, fit, rounds=5, unit=unit, rng=1)
+        else:
+            assert bootstrap_bradley_terry(battles, fit, rounds=5, unit=unit, rng=1).n_unit == 10
+
+
 def test_weights_are_drawn_with_their_battles():
     columns = draw(6, battles=300)
     weight = np.random.default_rng(1).choice([0.5, 2.0], size=300)

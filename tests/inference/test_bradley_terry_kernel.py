@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from neartie.inference.bradley_terry import add_phantoms
 from neartie.inference.bradley_terry_kernel import (
     Problem,
     covariance,
@@ -15,6 +14,7 @@ from neartie.inference.bradley_terry_kernel import (
     newton,
 )
 from neartie.inference.bradley_terry_mm import minorise
+from neartie.inference.bradley_terry_phantoms import add_phantoms
 from neartie.models.bradley_terry import log_likelihood
 
 
