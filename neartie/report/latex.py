@@ -24,6 +24,10 @@ _ESCAPED = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    # in the old font encoding, which is LaTeX's default, these print as Spanish marks
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
 }
 _SPECIAL = re.compile("[" + re.escape("".join(_ESCAPED)) + "]")
 _SIGNED = re.compile(f"^[+{MINUS}][0-9.,]+$")

@@ -22,6 +22,9 @@ BACK = {
     r"\textbackslash{}": "\\",
     r"\textasciitilde{}": "~",
     r"\textasciicircum{}": "^",
+    r"\textless{}": "<",
+    r"\textgreater{}": ">",
+    r"\textbar{}": "|",
 } | {f"\\{mark}": mark for mark in "&%$#_{}"}
 
 
@@ -30,7 +33,7 @@ def unescape(text: str) -> str:
     return re.sub(pattern, lambda found: BACK[found[0]], text)
 
 
-@given(st.text(alphabet=st.sampled_from("aé漢 &%$#_{}~^\\"), max_size=30))
+@given(st.text(alphabet=st.sampled_from("aé漢 &%$#_{}~^\\<>|"), max_size=30))
 def test_escaping_is_undone_by_reading(text):
     assert unescape(escape_latex(text)) == " ".join(text.split())
 
@@ -38,9 +41,11 @@ def test_escaping_is_undone_by_reading(text):
 @given(st.text(max_size=40))
 def test_no_special_character_is_left_bare(text):
     bare = re.sub(
-        r"\\(textbackslash|textasciitilde|textasciicircum)\{\}|\\[&%$#_{}]", "", escape_latex(text)
+        r"\\text(backslash|asciitilde|asciicircum|less|greater|bar)\{\}|\\[&%$#_{}]",
+        "",
+        escape_latex(text),
     )
-    assert not set(bare) & set("&%$#_{}~^\\")
+    assert not set(bare) & set("&%$#_{}~^\\<>|")
     assert bare.isprintable()
 
 
@@ -57,6 +62,9 @@ def test_no_special_character_is_left_bare(text):
         ("~", r"\textasciitilde{}"),
         ("^", r"\textasciicircum{}"),
         ("\\", r"\textbackslash{}"),
+        ("<", r"\textless{}"),
+        (">", r"\textgreater{}"),
+        ("|", r"\textbar{}"),
         ("é漢", "é漢"),
         ("a\nb\tc", "a b c"),
     ],
