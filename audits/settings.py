@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
+
+import numpy as np
 
 from neartie.audits.anchors import STRATA, ConstantItems, exact_fraction
 from neartie.audits.population import MIN_FAMILY_SIZE, OWNER_CAP, Missing
@@ -69,6 +72,7 @@ class AuditSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings that no audit can run with."""
+        self._refuse_what_is_not_whole()
         for name in ("min_family_size", "owner_cap", "rounds", "strata"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -93,6 +97,21 @@ class AuditSettings:
             raise ValueError("bands must lie in (0, 1]: they are proportions, 0.01 is one point")
         if exact_fraction(self.primary_band) not in self.exact_bands:
             raise ValueError(f"primary_band {self.primary_band} is not among the bands")
+
+    def _refuse_what_is_not_whole(self) -> None:
+        """Refuse fractions, and truth values, which Python would count as 0 and 1."""
+        given = self.dimension if isinstance(self.dimension, (tuple, list)) else (self.dimension,)
+        if len(given) not in (1, 2):
+            raise ValueError(f"dimension takes one number, or two, got {self.dimension}")
+        numbers = [("dimension", number) for number in given if self.dimension is not None]
+        numbers += [("grid", number) for number in self.grid]
+        names = ("controls", "bootstraps", "min_family_size", "owner_cap", "rounds", "strata")
+        numbers += [(name, getattr(self, name)) for name in names]
+        if self.cycles is not None:
+            numbers.append(("cycles", self.cycles))
+        for name, number in numbers:
+            if not _is_whole(number):
+                raise ValueError(f"{name} must be a whole number, got {number!r}")
 
     @property
     def dimensions(self) -> tuple[int, int]:
@@ -125,3 +144,7 @@ class AuditSettings:
         plain["bands"] = [float(band) for band in self.exact_bands]
         plain["primary_band"] = float(exact_fraction(self.primary_band))
         return plain
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool | np.bool_)

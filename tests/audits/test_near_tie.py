@@ -272,6 +272,10 @@ def test_a_blank_source_is_refused_by_item(board):
         ({"rounds": 0}, "rounds must be at least 1"),
         ({"grid": ()}, "grid must hold dimensions"),
         ({"cycles": 0}, "cycles must be at least 1"),
+        ({"dimension": True}, "dimension must be a whole number, got True"),
+        ({"dimension": (4, 8, 16)}, "dimension takes one number, or two"),
+        ({"cycles": True}, "cycles must be a whole number"),
+        ({"controls": 2.5}, "controls must be a whole number, got 2.5"),
     ],
 )
 def test_impossible_settings_are_refused(change, message):
