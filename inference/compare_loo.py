@@ -1,0 +1,104 @@
+"""Models compared by how well they predict an answer that is left out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from neartie.data.errors import CaveatWarning, DataError
+
+
+def compare_models(
+    posteriors: Mapping[str, xr.DataTree], *, method: str = "stacking"
+) -> pd.DataFrame:
+    """Return the models in the order of their expected log predictive density.
+
+    Parameters
+    ----------
+    posteriors : mapping of name to DataTree
+        Two or more fits of the same answers, each with its pointwise log-likelihood.
+    method : str
+        Of the weights: `stacking`, `BB-pseudo-BMA` or `pseudo-BMA`, as in ArviZ.
+
+    Returns
+    -------
+    DataFrame, one row a model, the best first
+        `model`; `elpd` (nat), by Pareto-smoothed leave-one-out; `se`; `p`, the effective number
+        of parameters; `elpd_diff`, what it falls short of the best one, with `diff_se`; `weight`;
+        `max_pareto_k`, above 0.7 where single answers make the estimate unreliable.
+
+    Raises
+    ------
+    DataError
+        If a posterior lacks its log-likelihood, or they are not of the same answers.
+
+    Warns
+    -----
+    CaveatWarning
+        Once, if a Pareto k is above 0.7.
+
+    References
+    ----------
+    Vehtari, Gelman and Gabry (2017), Statistics and Computing 27, 1413-1432.
+    doi:10.1007/s11222-016-9696-4
+    """
+    from arviz_stats import compare, loo
+
+    if len(posteriors) < 2:
+        raise ValueError(f"a comparison takes at least two models, got {len(posteriors)}")
+    _check_groups(posteriors)
+    with warnings.catch_warnings():
+        # Of high Pareto k, which is said below with the model's name.
+        warnings.simplefilter("ignore", UserWarning)
+        results = {name: loo(tree, pointwise=True) for name, tree in posteriors.items()}
+        table = compare(results, method=method, round_to="none")
+    shapes = {name: float(np.max(result.pareto_k)) for name, result in results.items()}
+    high = [name for name, shape in shapes.items() if shape > 0.7]
+    if high:
+        warnings.warn(
+            f"the leave-one-out estimate of {', '.join(high)} leans on single answers (Pareto k "
+            f"up to {max(shapes.values()):.2f}, limit 0.7): take small differences with care",
+            CaveatWarning,
+            stacklevel=2,
+        )
+    names = table.index.to_list()
+    return pd.DataFrame(
+        {
+            "model": names,
+            "elpd": [float(results[name].elpd) for name in names],
+            "se": [float(results[name].se) for name in names],
+            "p": [float(results[name].p) for name in names],
+            "elpd_diff": table["elpd_diff"].astype(float).to_numpy(),
+            "diff_se": table["dse"].astype(float).to_numpy(),
+            "weight": table["weight"].astype(float).to_numpy(),
+            "max_pareto_k": [shapes[name] for name in names],
+        }
+    )
+
+
+def _check_groups(posteriors: Mapping[str, xr.DataTree]) -> None:
+    first: tuple[str, xr.Dataset] | None = None
+    for name, tree in posteriors.items():
+        if "log_likelihood" not in tree.children:
+            raise DataError(
+                f"the posterior of {name!r} holds no pointwise log-likelihood: fit it with "
+                "log_likelihood=True, or call add_log_likelihood(posterior, model)"
+            )
+        observed = tree["observed_data"].to_dataset()
+        if first is None:
+            first = name, observed
+        elif not _same_answers(first[1], observed):
+            raise DataError(
+                f"{first[0]!r} and {name!r} are not fits of the same answers, so that their "
+                "predictions cannot be compared"
+            )
+
+
+def _same_answers(one: xr.Dataset, other: xr.Dataset) -> bool:
+    return set(one.data_vars) == set(other.data_vars) and all(
+        np.array_equal(one[name].to_numpy(), other[name].to_numpy()) for name in one.data_vars
+    )

@@ -1,0 +1,287 @@
+"""Whether chains agree: R-hat and effective sample size of what can be diagnosed, and a verdict."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from neartie.data.errors import CaveatWarning
+
+type Floats = NDArray[np.float64]
+
+MAX_RHAT: Final = 1.01
+MIN_ESS_PER_CHAIN: Final = 100
+MIN_EBFMI: Final = 0.3
+MAX_PARETO_K: Final = 0.7
+
+APPROXIMATE_ENGINES: Final = ("laplace", "pathfinder", "advi")
+# They turn with the factors, so that chains need not agree on them.
+_ROTATING: Final = ("loading", "ability")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Convergence:
+    """What all diagnostics of a posterior come to.
+
+    Attributes
+    ----------
+    converged : str
+        `yes`, `no` or `not assessed`.
+    verdict : str
+        A sentence.
+    max_rhat, min_ess_bulk, min_ess_tail, min_ebfmi : float
+        NaN where they are not available.
+    n_divergent : int
+    """
+
+    converged: str
+    verdict: str
+    max_rhat: float
+    min_ess_bulk: float
+    min_ess_tail: float
+    min_ebfmi: float
+    n_divergent: int
+
+
+def diagnostics(posterior: xr.DataTree) -> pd.DataFrame:
+    """Return R-hat and effective sample sizes of every quantity that does not turn with factors.
+
+    Parameters
+    ----------
+    posterior : DataTree
+        With the group `posterior`, over `chain` and `draw`.
+
+    Returns
+    -------
+    DataFrame, one row a quantity
+        `quantity`, as `ability[model-a]`; `r_hat`, rank-normalised, split, and folded;
+        `ess_bulk`; `ess_tail`, the smaller one of the 5 % and 95 % quantiles; `verdict`:
+        `converged`, `not converged`, `not assessed` (one chain, or too few draws), `constant`,
+        or `approximation` (draws of an approximating density, which say nothing of
+        convergence). What is not available is NaN.
+
+    Warns
+    -----
+    CaveatWarning
+        Once, if there is a single chain.
+
+    Notes
+    -----
+    Limits: R-hat below 1.01, both sample sizes at least 100 a chain. A quantity is diagnosed if
+    the model's record names it; without a record, if it is no loading, and no ability over
+    factors.
+
+    References
+    ----------
+    Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), Bayesian Analysis 16, 667-718.
+    doi:10.1214/20-BA1221
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(1).standard_normal((2, 500, 1))
+    >>> tree = xr.DataTree.from_dict(
+    ...     {"posterior": xr.Dataset({"ability": (("chain", "draw", "model"), draws)},
+    ...                              coords={"model": ["a"]})}
+    ... )
+    >>> diagnostics(tree)[["quantity", "verdict"]].values.tolist()
+    [['ability[a]', 'converged']]
+    """
+    from arviz_stats.base import array_stats
+
+    approximate = posterior.attrs.get("engine") in APPROXIMATE_ENGINES
+    dataset = posterior["posterior"].to_dataset()
+    if not approximate and dataset.sizes["chain"] == 1:
+        warnings.warn(
+            "the posterior has one chain: R-hat is not available and convergence is not "
+            "assessed; sample at least two chains, better four",
+            CaveatWarning,
+            stacklevel=2,
+        )
+    rows = []
+    for quantity, draws in _quantities(dataset, diagnosed_variables(posterior)):
+        values = [np.nan, np.nan, np.nan]
+        varies = np.isfinite(draws).all() and np.ptp(draws) > 0
+        if varies and not approximate and draws.shape[1] >= 4:
+            values[1] = float(array_stats.ess(draws, method="bulk"))
+            values[2] = float(array_stats.ess(draws, method="tail", prob=(0.05, 0.95)))
+            if draws.shape[0] > 1:
+                values[0] = float(array_stats.rhat(draws, method="rank"))
+        verdict = "constant" if not varies else _verdict(values, draws.shape[0], approximate)
+        rows.append((quantity, *values, verdict))
+    columns = ["quantity", "r_hat", "ess_bulk", "ess_tail", "verdict"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def diagnosed_variables(posterior: xr.DataTree) -> tuple[str, ...]:
+    """Return the variables that convergence is judged by.
+
+    Parameters
+    ----------
+    posterior : DataTree
+
+    Returns
+    -------
+    tuple of str
+        Those that the record of the model names; without one, all that do not turn with factors.
+    """
+    dataset = posterior["posterior"].to_dataset()
+    named = json.loads(posterior.attrs.get("diagnosed", "[]"))
+    found = tuple(name for name in named if name in dataset)
+    if found:
+        return found
+    return tuple(
+        str(name)
+        for name, variable in dataset.data_vars.items()
+        if not (name in _ROTATING and "factor" in variable.dims)
+    )
+
+
+def judge_sampler(table: pd.DataFrame, stats: Mapping[str, Floats]) -> Convergence:
+    """Return the verdict on a sampler's chains.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `diagnostics`.
+    stats : mapping of str to (n_chain, n_draw) array
+        With `diverging` and `energy`, where the sampler has them.
+
+    Returns
+    -------
+    Convergence
+        `yes` if every quantity is within its limit, no transition diverged, and the E-BFMI of
+        every chain is above 0.3.
+    """
+    used = table[table["verdict"] != "constant"]
+    divergent = int(np.sum(stats["diverging"])) if "diverging" in stats else 0
+    ebfmi = _ebfmi(stats["energy"]) if "energy" in stats else np.nan
+    rhat, bulk, tail = used["r_hat"].max(), used["ess_bulk"].min(), used["ess_tail"].min()
+    if used.empty or (used["verdict"] == "not assessed").any():
+        converged = "not assessed"
+        verdict = (
+            "Convergence is not assessed: R-hat needs at least two chains of four draws each, of "
+            "quantities that vary."
+        )
+    else:
+        failed = used[used["verdict"] == "not converged"]
+        complaints = []
+        if len(failed):
+            worst = failed["quantity"].to_list()[int(np.argmax(failed["r_hat"]))]
+            complaints.append(
+                f"{len(failed)} of {len(used)} quantities miss the limits (largest R-hat "
+                f"{rhat:.3f}, at {worst}; smallest effective sample sizes {bulk:.0f} "
+                f"in the bulk and {tail:.0f} in the tails)"
+            )
+        if divergent:
+            complaints.append(f"{divergent} transitions diverged")
+        if ebfmi <= MIN_EBFMI:
+            complaints.append(f"the smallest E-BFMI is {ebfmi:.2f}")
+        converged = "no" if complaints else "yes"
+        verdict = (
+            f"Not converged: {'; '.join(complaints)}. Do not use these draws: sample longer, "
+            "raise target_accept, or simplify the model."
+            if complaints
+            else f"Converged: largest R-hat {rhat:.3f}, smallest effective sample sizes {bulk:.0f} "
+            f"in the bulk and {tail:.0f} in the tails, no divergence."
+        )
+    return Convergence(
+        converged=converged,
+        verdict=verdict,
+        max_rhat=float(rhat),
+        min_ess_bulk=float(bulk),
+        min_ess_tail=float(tail),
+        min_ebfmi=float(ebfmi),
+        n_divergent=divergent,
+    )
+
+
+def judge_approximation(engine: str, *, optimiser_converged: bool, pareto_k: float) -> Convergence:
+    """Return what can be said of the draws of an approximating density.
+
+    Parameters
+    ----------
+    engine : str
+        `laplace`, `pathfinder` or `advi`.
+    optimiser_converged : bool
+    pareto_k : float
+        Of the importance ratios; NaN where there are none.
+
+    Returns
+    -------
+    Convergence
+        `no` if the optimiser did not converge, `not assessed` otherwise: that a search ended
+        does not show that its answer is the posterior.
+
+    Examples
+    --------
+    >>> said = judge_approximation("laplace", optimiser_converged=True, pareto_k=1.2)
+    >>> said.converged
+    'not assessed'
+    >>> print(said.verdict)
+    Approximation (laplace): the optimiser converged; Pareto k is 1.20, above 0.7: the posterior \
+has another shape, so that intervals may be off. Check against the engine nuts.
+    """
+    ended = "converged" if optimiser_converged else "did not converge"
+    if np.isnan(pareto_k):
+        shape = "Pareto k is not available, so that its closeness to the posterior is not known"
+    elif pareto_k > MAX_PARETO_K:
+        shape = (
+            f"Pareto k is {pareto_k:.2f}, above {MAX_PARETO_K}: the posterior has another shape, "
+            "so that intervals may be off"
+        )
+    else:
+        shape = f"Pareto k is {pareto_k:.2f}, at most {MAX_PARETO_K}: close to the posterior"
+    return Convergence(
+        converged="not assessed" if optimiser_converged else "no",
+        verdict=f"Approximation ({engine}): the optimiser {ended}; {shape}. Check against the "
+        "engine nuts.",
+        max_rhat=np.nan,
+        min_ess_bulk=np.nan,
+        min_ess_tail=np.nan,
+        min_ebfmi=np.nan,
+        n_divergent=0,
+    )
+
+
+def _verdict(values: Sequence[float], n_chain: int, approximate: bool) -> str:
+    if approximate:
+        return "approximation"
+    rhat, bulk, tail = values
+    if np.isnan(rhat):
+        return "not assessed"
+    enough = MIN_ESS_PER_CHAIN * n_chain
+    within = rhat < MAX_RHAT and bulk >= enough and tail >= enough
+    return "converged" if within else "not converged"
+
+
+def _quantities(dataset: xr.Dataset, names: Sequence[str]) -> Iterator[tuple[str, Floats]]:
+    for name in names:
+        variable = dataset[name]
+        dims = [str(dim) for dim in variable.dims if dim not in ("chain", "draw")]
+        array = variable.transpose(*dims, "chain", "draw").to_numpy().astype(np.float64)
+        labels = [_labels(variable, dim) for dim in dims]
+        for index in np.ndindex(*array.shape[:-2]):
+            where = ", ".join(labels[axis][place] for axis, place in enumerate(index))
+            yield (f"{name}[{where}]" if dims else name), array[index]
+
+
+def _labels(variable: xr.DataArray, dim: str) -> list[str]:
+    if dim in variable.coords:
+        return [str(label) for label in variable[dim].to_numpy()]
+    return [str(place) for place in range(variable.sizes[dim])]
+
+
+def _ebfmi(energy: Floats) -> float:
+    """Return the smallest energy Bayesian fraction of missing information over the chains."""
+    spread = np.var(energy, axis=1)
+    if energy.shape[1] < 2 or not (spread > 0).all():
+        return float("nan")
+    return float(np.min(np.mean(np.diff(energy, axis=1) ** 2, axis=1) / spread))

@@ -1,0 +1,298 @@
+"""One call for every engine: a PyMC model in, a posterior with its diagnostics out."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+import xarray as xr
+
+from neartie.data.battles import Battles
+from neartie.data.errors import CaveatWarning
+from neartie.data.memory import require_memory
+from neartie.data.responses import Responses
+from neartie.inference.advi import approximate_advi
+from neartie.inference.diagnostics import (
+    Convergence,
+    diagnostics,
+    judge_approximation,
+    judge_sampler,
+)
+from neartie.inference.engine_draws import EngineDraws, Progress
+from neartie.inference.expected_scores import expected_scores
+from neartie.inference.flat_model import FlatModel, flatten_model, model_sizes
+from neartie.inference.laplace import approximate_laplace
+from neartie.inference.log_likelihood import add_log_likelihood
+from neartie.inference.nuts import sample_nuts
+from neartie.inference.pathfinder import approximate_pathfinder
+from neartie.inference.posterior_tree import (
+    compact_json,
+    posterior_tree,
+    record_attributes,
+)
+
+ENGINES: Final = ("nuts", "laplace", "pathfinder", "advi")
+
+_FACTORIES: Final = {
+    "two-pl": ("neartie.models.two_pl", "build_two_pl"),
+    "mirt-dif": ("neartie.models.mirt_dif", "build_mirt_dif"),
+    "residual-dif": ("neartie.models.residual_dif_model", "build_residual_dif"),
+    "bradley-terry": ("neartie.models.bradley_terry_model", "build_bradley_terry"),
+}
+
+
+def fit(
+    model_or_data: Any,
+    *,
+    kind: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    engine: str = "nuts",
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    cores: int | None = None,
+    target_accept: float = 0.9,
+    log_likelihood: bool = False,
+    log_likelihood_thin: int = 1,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+    rng: np.random.Generator | int | None = None,
+) -> xr.DataTree:
+    """Return the posterior of a model, or an approximation of it, with its diagnostics.
+
+    Parameters
+    ----------
+    model_or_data : pm.Model, Responses or Battles
+        A model that a factory built, or data for the factory that `kind` names.
+    kind : str, optional
+        With data: `two-pl` (the default for responses), `mirt-dif`, `residual-dif` or
+        `bradley-terry` (the default for battles).
+    options : mapping, optional
+        With data: the factory's arguments.
+    engine : str
+        `nuts`, the reference; `laplace`, `pathfinder` or `advi`, approximations to be judged.
+    draws : int
+        Kept draws of every chain; of the approximations, which have one chain, all draws.
+    tune, chains : int
+        Of `nuts`: draws that tune each chain and are dropped; chains.
+    cores : int, optional
+        Of `nuts`: chains that run at a time, as many as there are cores when left out. It does
+        not change the draws.
+    target_accept : float in (0, 1)
+        Of `nuts`: higher takes smaller steps, which cures divergences.
+    log_likelihood : bool
+        Whether to add the log-likelihood of every observed answer, for model comparison.
+    log_likelihood_thin : int
+        Every how manieth draw of it to keep.
+    memory_limit : int, byte, optional
+        The memory that is free when left out.
+    progress : callable, optional
+        Takes (step, share done), from other threads too. Silent when left out.
+    rng : Generator, int or None
+        One whole number is drawn as the seed (an int is the seed itself).
+
+    Returns
+    -------
+    DataTree
+        Groups `posterior`, `sample_stats`, `observed_data`, `constant_data` and, on request,
+        `log_likelihood`; for models of several dimensions the posterior also holds
+        `expected_score`. Attributes of the root: `kind`, `engine`, `settings`, `seed`,
+        `versions`, `options`, `priors`, `diagnosed`, `ranking`, `notices` (JSON where they hold
+        several values), `converged` (`yes`, `no`, `not assessed`), `verdict` (a sentence),
+        `max_rhat`, `min_ess_bulk`, `min_ess_tail`, `min_ebfmi`, `n_divergent`, `pareto_k` and
+        `facts` of the engine.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    DataError
+        If data or model do not allow it, or the draws do not fit into memory.
+    ConvergenceError
+        If a sampler cannot start, or an optimiser finds no mode.
+
+    Warns
+    -----
+    CaveatWarning
+        Once, if the posterior is not converged or not assessed. The verdict says why.
+
+    Notes
+    -----
+    All engines work on the same compiled log density of the unconstrained parameters. Nothing
+    runs in another process, so that scripts need no main guard. The verdict on an approximation
+    is never `yes`.
+    """
+    _check(engine, draws=draws, tune=tune, chains=chains, cores=cores, accept=target_accept)
+    model = _model(model_or_data, kind=kind, options=options)
+    seed = seed_of(rng)
+    used_chains = chains if engine == "nuts" else 1
+    require_memory(
+        posterior_memory(model, draws=draws, tune=tune, chains=used_chains, engine=engine),
+        purpose=f"a posterior of {used_chains} x {draws:,} draws of "
+        f"{model_sizes(model)[1]:,} numbers",
+        limit=memory_limit,
+    )
+    settings: dict[str, Any] = {"draws": draws, "log_likelihood_thin": log_likelihood_thin}
+    if engine == "nuts":
+        settings |= {"tune": tune, "chains": chains, "target_accept": target_accept}
+    if progress is not None:
+        progress("compiling", 0.0)
+    flat = flatten_model(model)
+    drawn = _run(flat, model, engine, settings, cores=cores, progress=progress, seed=seed)
+    tree = posterior_tree(flat, model, drawn)
+    tree.attrs = {
+        **record_attributes(model, engine=engine, settings=settings),
+        "seed": str(seed),
+        "facts": compact_json(drawn.facts),
+        "pareto_k": drawn.pareto_k,
+    }
+    if tree.attrs.get("ranking") == "expected_score" and "expected_score" not in tree["posterior"]:
+        scored = tree["posterior"].to_dataset().assign(expected_score=expected_scores(tree))
+        tree["posterior"] = xr.DataTree(scored)
+    said = _judge(tree, drawn)
+    tree.attrs = {**tree.attrs, **asdict(said)}
+    if log_likelihood:
+        tree = add_log_likelihood(tree, model, thin=log_likelihood_thin, memory_limit=memory_limit)
+    if said.converged == "no" or (engine == "nuts" and said.converged == "not assessed"):
+        warnings.warn(said.verdict, CaveatWarning, stacklevel=2)
+    return tree
+
+
+def posterior_memory(
+    model: Any, *, draws: int, tune: int, chains: int, engine: str = "nuts"
+) -> int:
+    """Return an estimate of the memory that the draws of a model take.
+
+    Parameters
+    ----------
+    model : pm.Model
+    draws, tune, chains : int
+    engine : str
+
+    Returns
+    -------
+    int, byte
+        The unconstrained points, twice while they are handed over and with those of the tuning,
+        and the variables made of them.
+    """
+    n_unknown, n_kept = model_sizes(model)
+    points = (tune + draws if engine == "nuts" else draws) * 2 * n_unknown
+    return 8 * chains * (points + draws * n_kept)
+
+
+def seed_of(rng: np.random.Generator | int | None) -> int:
+    """Return the whole number that stands for a source of randomness.
+
+    Parameters
+    ----------
+    rng : Generator, int or None
+        An int is the seed itself; of a generator one number is drawn.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If the int is negative.
+
+    Examples
+    --------
+    >>> seed_of(5)
+    5
+    """
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool):
+        if rng < 0:
+            raise ValueError(f"a seed is a whole number of at least 0, got {rng}")
+        return int(rng)
+    return int(np.random.default_rng(rng).integers(2**53))
+
+
+def _run(
+    flat: FlatModel,
+    model: Any,
+    engine: str,
+    settings: Mapping[str, Any],
+    *,
+    cores: int | None,
+    progress: Progress | None,
+    seed: int,
+) -> EngineDraws:
+    draws = settings["draws"]
+    generator = np.random.default_rng(np.random.SeedSequence(seed))
+    if engine == "laplace":
+        return approximate_laplace(flat, draws=draws, progress=progress, rng=generator)
+    if engine == "advi":
+        return approximate_advi(flat, draws=draws, progress=progress, rng=generator)
+    if engine == "pathfinder":
+        return approximate_pathfinder(flat, model, draws=draws, progress=progress, rng=generator)
+    return sample_nuts(
+        flat,
+        draws=draws,
+        tune=settings["tune"],
+        chains=settings["chains"],
+        cores=cores or min(settings["chains"], os.cpu_count() or 1),
+        target_accept=settings["target_accept"],
+        progress=progress,
+        seed=int(generator.integers(2**63)),
+    )
+
+
+def _judge(tree: xr.DataTree, drawn: EngineDraws) -> Convergence:
+    engine = tree.attrs["engine"]
+    if engine != "nuts":
+        return judge_approximation(
+            engine,
+            optimiser_converged=bool(drawn.facts.get("optimiser_converged", False)),
+            pareto_k=drawn.pareto_k,
+        )
+    with warnings.catch_warnings():
+        # Said once, with the verdict.
+        warnings.simplefilter("ignore", CaveatWarning)
+        table = diagnostics(tree)
+    return judge_sampler(table, drawn.stats)
+
+
+def _model(model_or_data: Any, *, kind: str | None, options: Mapping[str, Any] | None) -> Any:
+    if not isinstance(model_or_data, Responses | Battles):
+        if kind is not None or options is not None:
+            raise ValueError("kind and options go with data; a model has been built already")
+        if not hasattr(model_or_data, "free_RVs"):
+            raise TypeError(
+                "fit takes a model of PyMC, responses or battles, got "
+                f"{type(model_or_data).__name__}"
+            )
+        return model_or_data
+    default = "two-pl" if isinstance(model_or_data, Responses) else "bradley-terry"
+    chosen = kind or default
+    if chosen not in _FACTORIES:
+        raise ValueError(f"kind must be one of {', '.join(_FACTORIES)}, got {chosen!r}")
+    if (chosen == "bradley-terry") != isinstance(model_or_data, Battles):
+        needed = "battles" if chosen == "bradley-terry" else "responses"
+        raise TypeError(f"{chosen} takes {needed}, got {type(model_or_data).__name__}")
+    module, name = _FACTORIES[chosen]
+    build: Callable[..., Any] = getattr(import_module(module), name)
+    return build(model_or_data, **dict(options or {}))
+
+
+def _check(
+    engine: str, *, draws: int, tune: int, chains: int, cores: int | None, accept: float
+) -> None:
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    for name, value, least in (
+        ("draws", draws, 4),
+        ("tune", tune, 0),
+        ("chains", chains, 1),
+        ("cores", 1 if cores is None else cores, 1),
+    ):
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, got {value}")
+    if not 0 < accept < 1:
+        raise ValueError(f"target_accept must lie in (0, 1), got {accept}")

@@ -1,0 +1,218 @@
+"""A PyMC model as a log density of one vector: what every engine works on, compiled once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from neartie.data.errors import DataError
+
+type Floats = NDArray[np.float64]
+type Evaluate = Callable[[Floats], tuple[float, Floats]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class FlatModel:
+    """The unconstrained parameters of a model in one vector, with its log density.
+
+    Attributes
+    ----------
+    size : int
+        Number of unconstrained parameters.
+    start : (size,) float
+        PyMC's initial point without jitter.
+    evaluate : callable
+        From a point to the log density (nat, with the Jacobian of the transforms) and its
+        gradient.
+    names : tuple of str
+        Variables that are kept: the free ones on their own scale, and the deterministic ones.
+    dims : mapping of name to tuple of str
+    coords : mapping of dimension to labels
+    """
+
+    size: int
+    start: Floats
+    evaluate: Evaluate
+    names: tuple[str, ...]
+    dims: Mapping[str, tuple[str, ...]]
+    coords: Mapping[str, Any]
+    _expand: Callable[[Floats], list[Any]]
+    _compiled: Callable[..., Any]
+    _shared: tuple[Any, ...]
+
+    def parallel(self) -> Evaluate:
+        """Return `evaluate` in a form that lets other threads run meanwhile.
+
+        Returns
+        -------
+        callable
+            As `evaluate`. It takes some seconds of compilation, which pay off only where
+            threads share the work.
+        """
+        import numba
+
+        compiled = self._compiled
+
+        @numba.njit(nogil=True)
+        def released(point: Floats, *shared: Any) -> Any:
+            return compiled(point, *shared)
+
+        return _evaluator(released, self._shared)
+
+    def expand(self, points: Floats) -> xr.Dataset:
+        """Return the variables that belong to unconstrained points.
+
+        Parameters
+        ----------
+        points : (n_chain, n_draw, size) float
+
+        Returns
+        -------
+        Dataset
+            Over `chain`, `draw` and the dimensions of each variable, with the user's labels.
+        """
+        n_chain, n_draw, _ = points.shape
+        arrays: list[Floats] = []
+        for chain in range(n_chain):
+            for draw in range(n_draw):
+                values = self._expand(points[chain, draw])
+                if not arrays:
+                    arrays = [np.empty((n_chain, n_draw, *np.shape(value))) for value in values]
+                for array, value in zip(arrays, values, strict=True):
+                    array[chain, draw] = value
+        variables = {
+            name: (("chain", "draw", *self._dims_of(name, array.ndim - 2)), array)
+            for name, array in zip(self.names, arrays, strict=True)
+        }
+        used = {dim for dims, _ in variables.values() for dim in dims}
+        coords = {dim: labels for dim, labels in self.coords.items() if dim in used}
+        coords |= {"chain": np.arange(n_chain), "draw": np.arange(n_draw)}
+        return xr.Dataset(variables, coords=coords)
+
+    def _dims_of(self, name: str, n: int) -> tuple[str, ...]:
+        known = self.dims.get(name, ())
+        return known if len(known) == n else tuple(f"{name}_dim_{axis}" for axis in range(n))
+
+
+def flatten_model(model: Any) -> FlatModel:
+    """Compile the log density of a model, its gradient, and what turns a point into variables.
+
+    Parameters
+    ----------
+    model : pm.Model
+        All of whose unknowns are continuous.
+
+    Returns
+    -------
+    FlatModel
+
+    Raises
+    ------
+    DataError
+        If the model has no unknown, or a discrete one.
+
+    Notes
+    -----
+    Compilation goes through numba, so that no C++ compiler is needed; what was compiled once for
+    a model of the same form is taken from a cache on disk.
+    """
+    import pytensor.tensor as pt
+    from pymc.pytensorf import compile as compile_graph
+    from pytensor.gradient import grad
+    from pytensor.graph.replace import clone_replace
+
+    if not model.free_RVs:
+        raise DataError("the model has no unknown to infer")
+    if model.discrete_value_vars:
+        names = ", ".join(variable.name for variable in model.discrete_value_vars)
+        raise DataError(f"the engines need continuous unknowns; discrete: {names}")
+    initial = model.initial_point(random_seed=0)
+    values = [model.rvs_to_values[variable] for variable in model.free_RVs]
+    shapes = [np.shape(initial[value.name]) for value in values]
+    ends = np.cumsum([prod(shape) for shape in shapes])
+    size = int(ends[-1])
+    flat = pt.TensorType("float64", shape=(size,))(name="unconstrained_point")
+    parts = [
+        flat[end - prod(shape) : end].reshape(shape)
+        for end, shape in zip(ends.tolist(), shapes, strict=True)
+    ]
+    replaced = dict(zip(values, parts, strict=True))
+
+    log_density = model.logp()
+    slopes: Any = grad(log_density, values)
+    gradient = pt.concatenate([slope.ravel() for slope in slopes])
+    outputs = clone_replace([log_density, gradient], replaced)
+    own = {variable.name for variable in [*model.free_RVs, *model.deterministics]}
+    kept = [variable for variable in model.unobserved_value_vars if variable.name in own]
+    with model:
+        function = compile_graph([flat], outputs, mode="NUMBA")
+        # Few and cheap operations a draw: Python's mode is quick enough, and compiles at once.
+        expand = compile_graph(
+            [flat], clone_replace(kept, replaced), mode="FAST_COMPILE", on_unused_input="ignore"
+        )
+    shared = tuple(variable.get_value() for variable in function.get_shared())
+    return FlatModel(
+        size=size,
+        start=np.concatenate([np.ravel(initial[value.name]) for value in values]).astype(float),
+        evaluate=_evaluator(function.vm.jit_fn, shared),
+        names=tuple(variable.name for variable in kept),
+        dims={name: tuple(dims) for name, dims in model.named_vars_to_dims.items()},
+        coords={dim: np.asarray(labels) for dim, labels in model.coords.items()},
+        _expand=expand,
+        _compiled=function.vm.jit_fn,
+        _shared=shared,
+    )
+
+
+def model_sizes(model: Any) -> tuple[int, int]:
+    """Return how many numbers a draw of a model has.
+
+    Parameters
+    ----------
+    model : pm.Model
+
+    Returns
+    -------
+    n_unknown, n_kept : int
+        Unconstrained parameters; numbers of the free and deterministic variables.
+    """
+    initial = model.initial_point(random_seed=0)
+    n_unknown = sum(np.size(value) for value in initial.values())
+    lengths = {dim: len(labels) for dim, labels in model.coords.items()}
+    n_kept = 0
+    for variable in [*model.free_RVs, *model.deterministics]:
+        dims = model.named_vars_to_dims.get(variable.name)
+        if dims is not None and all(dim in lengths for dim in dims):
+            n_kept += prod(lengths[dim] for dim in dims)
+        else:
+            n_kept += prod(length or 1 for length in variable.type.shape)
+    return n_unknown, n_kept
+
+
+def observed_arrays(model: Any) -> dict[str, NDArray[Any]]:
+    """Return the data of every observed variable of a model, by its name."""
+    return {
+        variable.name: np.asarray(data_of(model.rvs_to_values[variable]))
+        for variable in model.observed_RVs
+    }
+
+
+def data_of(variable: Any) -> Any:
+    """Return the value of a constant or shared variable of PyTensor."""
+    if hasattr(variable, "get_value"):
+        return variable.get_value()
+    return variable.data if hasattr(variable, "data") else variable.eval()
+
+
+def _evaluator(compiled: Callable[..., Any], shared: tuple[Any, ...]) -> Evaluate:
+    def evaluate(point: Floats) -> tuple[float, Floats]:
+        log_density, gradient = compiled(point, *shared)
+        return float(log_density), cast(Floats, gradient)
+
+    return evaluate
