@@ -204,3 +204,12 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
     # Far above the usual 0.2 s, since other processes may keep the machine busy.
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize("command", ["audit", "screen"])
+@pytest.mark.parametrize("folder", ["", " "])
+def test_an_empty_folder_name_is_refused(command, folder, capsys):
+    assert main([command, "responses.csv", "--out", folder]) == 2
+    assert "the name is empty; write . for the current folder" in " ".join(
+        capsys.readouterr().err.split()
+    )
