@@ -107,7 +107,16 @@ def audit_near_ties(
         say(f"purification, half {half}", 0)
         k = choice.k if choice else settings.dimensions[half]
         purified.append(
-            purify_half(population, items, half, k, settings.alphas[0], settings, streams[3 + half])
+            purify_half(
+                population,
+                items,
+                half,
+                k,
+                settings.alphas[0],
+                settings,
+                streams[3 + half],
+                refit=True,
+            )
         )
     targets = [score_target(population, half, purified[1 - half]) for half in HALVES]
 
@@ -116,7 +125,9 @@ def audit_near_ties(
     dimensions = [int(p.rounds["k"].iloc[0]) for p in purified]
     for number, alpha in enumerate(settings.alphas[1:], start=1):
         others = [
-            purify_half(population, items, h, dimensions[h], alpha, settings, streams[3 + h])
+            purify_half(
+                population, items, h, dimensions[h], alpha, settings, streams[3 + h], refit=False
+            )
             for h in HALVES
         ]
         rescored = [score_target(population, half, others[1 - half]) for half in HALVES]

@@ -117,6 +117,8 @@ def purify_half(
     alpha: Fraction,
     settings: AuditSettings,
     stream: np.random.Generator,
+    *,
+    refit: bool,
 ) -> Purification:
     """Return the purified anchors of one audit half under the audit's settings.
 
@@ -132,11 +134,12 @@ def purify_half(
     settings : AuditSettings
     stream : Generator
         For the randomized decomposition only.
+    refit : bool
+        Whether to fit the item signatures on the final anchors too.
 
     Returns
     -------
     Purification
-        With the refit where alpha is the primary fraction.
     """
     positions = population.half(half)
     return purify_anchors(
@@ -150,7 +153,7 @@ def purify_half(
         penalty=settings.penalty,
         cycles=settings.cycles,
         constant_items=settings.constant_items,
-        refit=alpha == settings.alphas[0],
+        refit=refit,
         index=items.index,
         limit=settings.offset_limit,
         decomposition=settings.decomposition,
