@@ -9,9 +9,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neartie.audits.attribution import Attribution as Attribution
+    from neartie.audits.attribution import attribute_sources as attribute_sources
+    from neartie.audits.common_models import compare_common_models as compare_common_models
+    from neartie.audits.content_analysis import ContentAudit as ContentAudit
+    from neartie.audits.content_analysis import analyse_content as analyse_content
+    from neartie.audits.content_axes import ContentAxes as ContentAxes
+    from neartie.audits.content_families import associate_families as associate_families
+    from neartie.audits.content_sample import sample_content as sample_content
+    from neartie.audits.content_sheets import read_content_key as read_content_key
+    from neartie.audits.content_sheets import read_content_sheets as read_content_sheets
+    from neartie.audits.content_sheets import write_content_sheets as write_content_sheets
+    from neartie.audits.family_shifts import FamilyShifts as FamilyShifts
+    from neartie.audits.family_shifts import shift_families as shift_families
     from neartie.audits.near_tie import audit_near_ties as audit_near_ties
+    from neartie.audits.pooled_signs import pool_attributions as pool_attributions
     from neartie.audits.rank_result import ModelRanking as ModelRanking
     from neartie.audits.ranks import rank_models as rank_models
+    from neartie.audits.replication import Replication as Replication
+    from neartie.audits.replication import replicate_signatures as replicate_signatures
     from neartie.audits.result import NearTieAudit as NearTieAudit
     from neartie.audits.screen import ScreenSettings as ScreenSettings
     from neartie.audits.screen import screen_items as screen_items
@@ -41,59 +57,91 @@ __version__ = "0.1.0"
 
 # Where each public name lives. A new name stands here, in `__all__` and in the imports above.
 _HOMES = {
+    "Attribution": "neartie.audits.attribution",
     "AuditSettings": "neartie.audits.settings",
     "Battles": "neartie.data.battles",
     "BradleyTerryFit": "neartie.inference.bradley_terry_result",
     "CaveatWarning": "neartie.data.errors",
+    "ContentAudit": "neartie.audits.content_analysis",
+    "ContentAxes": "neartie.audits.content_axes",
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
+    "FamilyShifts": "neartie.audits.family_shifts",
     "ItemScreen": "neartie.audits.screen_result",
     "ModelRanking": "neartie.audits.rank_result",
     "NearTieAudit": "neartie.audits.result",
+    "Replication": "neartie.audits.replication",
     "Responses": "neartie.data.responses",
     "ScreenSettings": "neartie.audits.screen",
+    "analyse_content": "neartie.audits.content_analysis",
+    "associate_families": "neartie.audits.content_families",
+    "attribute_sources": "neartie.audits.attribution",
     "audit_near_ties": "neartie.audits.near_tie",
     "bootstrap_bradley_terry": "neartie.inference.bradley_terry_bootstrap",
+    "compare_common_models": "neartie.audits.common_models",
     "describe": "neartie.data.summary",
     "fit_bradley_terry": "neartie.inference.bradley_terry",
     "load_example": "neartie.data.example",
+    "pool_attributions": "neartie.audits.pooled_signs",
     "rank_models": "neartie.audits.ranks",
     "read_battles": "neartie.data.read_battles",
+    "read_content_key": "neartie.audits.content_sheets",
+    "read_content_sheets": "neartie.audits.content_sheets",
     "read_responses": "neartie.data.read",
+    "replicate_signatures": "neartie.audits.replication",
     "report_positions": "neartie.data.battle_order",
     "resolve_swapped": "neartie.data.battle_order",
+    "sample_content": "neartie.audits.content_sample",
     "screen_items": "neartie.audits.screen",
+    "shift_families": "neartie.audits.family_shifts",
     "simulate_leaderboard": "neartie.data.simulate",
     "write_audit": "neartie.report.audit_files",
+    "write_content_sheets": "neartie.audits.content_sheets",
     "write_screen": "neartie.report.screen_files",
 }
 
 __all__ = [
+    "Attribution",
     "AuditSettings",
     "Battles",
     "BradleyTerryFit",
     "CaveatWarning",
+    "ContentAudit",
+    "ContentAxes",
     "ConvergenceError",
     "DataError",
+    "FamilyShifts",
     "ItemScreen",
     "ModelRanking",
     "NearTieAudit",
+    "Replication",
     "Responses",
     "ScreenSettings",
     "__version__",
+    "analyse_content",
+    "associate_families",
+    "attribute_sources",
     "audit_near_ties",
     "bootstrap_bradley_terry",
+    "compare_common_models",
     "describe",
     "fit_bradley_terry",
     "load_example",
+    "pool_attributions",
     "rank_models",
     "read_battles",
+    "read_content_key",
+    "read_content_sheets",
     "read_responses",
+    "replicate_signatures",
     "report_positions",
     "resolve_swapped",
+    "sample_content",
     "screen_items",
+    "shift_families",
     "simulate_leaderboard",
     "write_audit",
+    "write_content_sheets",
     "write_screen",
 ]
 
