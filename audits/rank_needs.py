@@ -181,7 +181,8 @@ def _chosen(ranking: ModelRanking, pairs: str) -> pd.DataFrame:
     table = ranking.pairs[ranking.pairs["identified"] == 1]
     if pairs == "neighbours":
         place = {name: row for row, name in enumerate(ranking.ranks["model"])}
-        gap = table["model_b"].map(place) - table["model_a"].map(place)
+        # As numbers, also where there is no pair.
+        gap = table["model_b"].map(place).astype(float) - table["model_a"].map(place).astype(float)
         table = table[gap == 1]
     return table.reset_index(drop=True)
 

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from neartie.audits.family_shifts import shift_families as shift_families
     from neartie.audits.near_tie import audit_near_ties as audit_near_ties
     from neartie.audits.pooled_signs import pool_attributions as pool_attributions
+    from neartie.audits.rank_deciders import GapDeciders as GapDeciders
+    from neartie.audits.rank_deciders import who_decides as who_decides
+    from neartie.audits.rank_needs import what_would_it_take as what_would_it_take
+    from neartie.audits.rank_reading import read_scores as read_scores
     from neartie.audits.rank_result import ModelRanking as ModelRanking
     from neartie.audits.ranks import rank_models as rank_models
     from neartie.audits.replication import Replication as Replication
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     )
     from neartie.inference.bradley_terry_result import BradleyTerryFit as BradleyTerryFit
     from neartie.report.audit_files import write_audit as write_audit
+    from neartie.report.rank_files import write_ranking as write_ranking
     from neartie.report.screen_files import write_screen as write_screen
 
 __version__ = "0.1.0"
@@ -67,6 +72,7 @@ _HOMES = {
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
     "FamilyShifts": "neartie.audits.family_shifts",
+    "GapDeciders": "neartie.audits.rank_deciders",
     "ItemScreen": "neartie.audits.screen_result",
     "ModelRanking": "neartie.audits.rank_result",
     "NearTieAudit": "neartie.audits.result",
@@ -88,6 +94,7 @@ _HOMES = {
     "read_content_key": "neartie.audits.content_sheets",
     "read_content_sheets": "neartie.audits.content_sheets",
     "read_responses": "neartie.data.read",
+    "read_scores": "neartie.audits.rank_reading",
     "replicate_signatures": "neartie.audits.replication",
     "report_positions": "neartie.data.battle_order",
     "resolve_swapped": "neartie.data.battle_order",
@@ -95,8 +102,11 @@ _HOMES = {
     "screen_items": "neartie.audits.screen",
     "shift_families": "neartie.audits.family_shifts",
     "simulate_leaderboard": "neartie.data.simulate",
+    "what_would_it_take": "neartie.audits.rank_needs",
+    "who_decides": "neartie.audits.rank_deciders",
     "write_audit": "neartie.report.audit_files",
     "write_content_sheets": "neartie.audits.content_sheets",
+    "write_ranking": "neartie.report.rank_files",
     "write_screen": "neartie.report.screen_files",
 }
 
@@ -111,6 +121,7 @@ __all__ = [
     "ConvergenceError",
     "DataError",
     "FamilyShifts",
+    "GapDeciders",
     "ItemScreen",
     "ModelRanking",
     "NearTieAudit",
@@ -133,6 +144,7 @@ __all__ = [
     "read_content_key",
     "read_content_sheets",
     "read_responses",
+    "read_scores",
     "replicate_signatures",
     "report_positions",
     "resolve_swapped",
@@ -140,8 +152,11 @@ __all__ = [
     "screen_items",
     "shift_families",
     "simulate_leaderboard",
+    "what_would_it_take",
+    "who_decides",
     "write_audit",
     "write_content_sheets",
+    "write_ranking",
     "write_screen",
 ]
 

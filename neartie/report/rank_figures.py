@@ -73,7 +73,7 @@ def plot_ranking(
     left = figure.add_subplot(grid[0, 0])
     right = figure.add_subplot(grid[0, 1], sharey=left)
     plot_scores(ranking, ax=left, named=named)
-    plot_ranks(ranking, ax=right)
+    plot_ranks(ranking, ax=right, named=named)
     right.tick_params(axis="y", labelleft=False, length=0)
     return left, right
 
@@ -120,13 +120,15 @@ def plot_scores(ranking: ModelRanking, *, ax: Axes | None = None, named: bool = 
     return ax
 
 
-def plot_ranks(ranking: ModelRanking, *, ax: Axes | None = None) -> Axes:
+def plot_ranks(ranking: ModelRanking, *, ax: Axes | None = None, named: bool = True) -> Axes:
     """Draw every rank with its interval and its set, and the number of each tier.
 
     Parameters
     ----------
     ranking : ModelRanking
     ax : Axes, optional
+    named : bool
+        Whether the rows have the height that names need.
 
     Returns
     -------
@@ -154,7 +156,8 @@ def plot_ranks(ranking: ModelRanking, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(f"rank, {ranking.level:.0%}")
     _number_tiers(ax, table)
     # Above the axes, and above the second scale of a long list.
-    lift = 0.3 if n > MOST_AT_A_GLANCE else 0.02
+    lift = 0.3 if named and n > MOST_AT_A_GLANCE else 0.02
+    _axis_on_top(ax, n if named else 0)
     ax.legend(
         frameon=False, labelcolor=INK, fontsize=8, ncols=2, loc="lower center",
         bbox_to_anchor=(0.5, 1.0 + lift / _height(ax)), borderaxespad=0,

@@ -163,7 +163,8 @@ def close_pairs(
     """
     place = {name: row for row, name in enumerate(ranking.ranks["model"])}
     pairs = ranking.pairs[ranking.pairs["identified"] == 1]
-    gap = pairs["model_b"].map(place) - pairs["model_a"].map(place)
+    # As numbers, also where there is no pair.
+    gap = pairs["model_b"].map(place).astype(float) - pairs["model_a"].map(place).astype(float)
     pairs = pairs[gap == 1]
     level = f"{percent(ranking.level, digits=0)}%"
     columns = [

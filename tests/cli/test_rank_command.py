@@ -1,0 +1,104 @@
+"""`neartie rank` from files to files."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from neartie.cli.app import main
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(1)
+    draws = pd.DataFrame(
+        0.3 * rng.normal(size=(1000, 4)) + 0.4 * np.arange(4), columns=["ant", "bee", "cat", "dog"]
+    )
+    draws.to_csv(tmp_path / "draws.csv", index=False)
+    data = xr.Dataset(
+        {"ability": (("chain", "draw", "model"), draws.to_numpy().reshape(2, 500, 4))},
+        coords={"model": draws.columns.to_list(), "item": ["q1", "q2"]},
+    )
+    tree = xr.DataTree.from_dict({"posterior": data})
+    tree.attrs.update(kind="two-pl", converged="no", verdict="R-hat is 1.7.")
+    (tmp_path / "fit").mkdir()
+    tree.to_netcdf(tmp_path / "fit" / "posterior.nc")
+    (tmp_path / "point").mkdir()
+    names = draws.columns.to_list()
+    estimate = pd.DataFrame({"model": names, "strength": [0.1, 0.2, 0.3, 0.9]})
+    estimate.to_csv(tmp_path / "point" / "models.csv", index=False)
+    square = pd.DataFrame(0.02 * np.eye(4), columns=names)
+    square.insert(0, "model", names)
+    square.to_csv(tmp_path / "point" / "covariance.csv", index=False)
+    return tmp_path
+
+
+def run(folder, source, *options):
+    return main(["rank", str(folder / source), "--out", str(folder / "out"), *options])
+
+
+def test_a_table_of_draws(folder, capsys):
+    assert run(folder, "draws.csv", "--top", "2") == 0
+    shown = capsys.readouterr().out
+    assert "dog is ahead" in shown
+    assert "convergence of these draws was not assessed" in shown
+    assert "p_top_2" in (folder / "out" / "ranks.csv").read_text()
+    assert (folder / "out" / "report.html").stat().st_size > 10_000
+    assert not (folder / "out" / "needs.csv").exists()
+    assert run(folder, "draws.csv", "--items", "200") == 0
+    assert len(pd.read_csv(folder / "out" / "needs.csv")) == 9
+
+
+@pytest.mark.parametrize("source", ["fit", "fit/posterior.nc"])
+def test_a_posterior_that_did_not_converge(folder, capsys, source):
+    assert run(folder, source) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "did not converge, so that nothing below can be relied on: R-hat is 1.7." in shown
+    summary = json.loads((folder / "out" / "summary.json").read_text())
+    assert summary["converged"] == "no"
+    # two items: what more of them would do is known
+    assert (folder / "out" / "needs.csv").exists()
+
+
+def test_estimates_with_their_covariance_are_the_same_twice(folder, capsys):
+    assert run(folder, "point", "--seed", "5", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown == json.loads((folder / "out" / "summary.json").read_text())
+    assert (shown["seed"], shown["label"]) == (5, "strength")
+    first = {p.name: p.read_bytes() for p in (folder / "out").iterdir() if p.is_file()}
+    assert run(folder, "point", "--seed", "5", "--json") == 0
+    assert first == {p.name: p.read_bytes() for p in (folder / "out").iterdir() if p.is_file()}
+    assert len(pd.read_csv(folder / "out" / "needs.csv")) == 9
+
+
+def test_some_models_only(folder, capsys):
+    (folder / "some.txt").write_text("ant\n\ndog\n")
+    for chosen in ("ant, dog", str(folder / "some.txt")):
+        assert run(folder, "draws.csv", "--models", chosen) == 0
+        table = pd.read_csv(folder / "out" / "ranks.csv")
+        assert table["model"].tolist() == ["dog", "ant"]
+        assert table["rank_set_high"].max() == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "words"),
+    [
+        ("nothing", (), "no such file"),
+        (".", (), "holds neither posterior.nc nor models.csv"),
+        ("draws.csv", ("--models", "eel"), "there is no model 'eel' to rank"),
+        ("draws.csv", ("--level", "95"), "--level must lie between 0 and 1, got 95"),
+        ("draws.csv", ("--variable", "x"), "has no variable 'x'"),
+        ("fit", ("--variable", "x"), "the posterior has no variable 'x'; it has 'ability'"),
+        ("point", ("--variable", "x"), "have no variable 'x'"),
+        ("broken.nc", (), "cannot be read as a posterior"),
+    ],
+)
+def test_errors_are_sentences_and_two(folder, capsys, source, options, words):
+    (folder / "broken.nc").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    assert run(folder, source, *options) == 2
+    shown = capsys.readouterr()
+    assert words in shown.err
+    assert "Traceback" not in shown.err
+    assert not (folder / "out").exists()
