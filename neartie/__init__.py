@@ -54,6 +54,8 @@ if TYPE_CHECKING:
         bootstrap_bradley_terry as bootstrap_bradley_terry,
     )
     from neartie.inference.bradley_terry_result import BradleyTerryFit as BradleyTerryFit
+    from neartie.models.bradley_terry_model import build_bradley_terry as build_bradley_terry
+    from neartie.models.bradley_terry_priors import BradleyTerryPriors as BradleyTerryPriors
     from neartie.report.audit_files import write_audit as write_audit
     from neartie.report.rank_files import write_ranking as write_ranking
     from neartie.report.screen_files import write_screen as write_screen
@@ -66,6 +68,7 @@ _HOMES = {
     "AuditSettings": "neartie.audits.settings",
     "Battles": "neartie.data.battles",
     "BradleyTerryFit": "neartie.inference.bradley_terry_result",
+    "BradleyTerryPriors": "neartie.models.bradley_terry_priors",
     "CaveatWarning": "neartie.data.errors",
     "ContentAudit": "neartie.audits.content_analysis",
     "ContentAxes": "neartie.audits.content_axes",
@@ -84,6 +87,7 @@ _HOMES = {
     "attribute_sources": "neartie.audits.attribution",
     "audit_near_ties": "neartie.audits.near_tie",
     "bootstrap_bradley_terry": "neartie.inference.bradley_terry_bootstrap",
+    "build_bradley_terry": "neartie.models.bradley_terry_model",
     "compare_common_models": "neartie.audits.common_models",
     "describe": "neartie.data.summary",
     "fit_bradley_terry": "neartie.inference.bradley_terry",
@@ -115,6 +119,7 @@ __all__ = [
     "AuditSettings",
     "Battles",
     "BradleyTerryFit",
+    "BradleyTerryPriors",
     "CaveatWarning",
     "ContentAudit",
     "ContentAxes",
@@ -134,6 +139,7 @@ __all__ = [
     "attribute_sources",
     "audit_near_ties",
     "bootstrap_bradley_terry",
+    "build_bradley_terry",
     "compare_common_models",
     "describe",
     "fit_bradley_terry",
