@@ -20,6 +20,7 @@ import neartie
 from neartie.cli.audit import audit
 from neartie.cli.demo import demo
 from neartie.cli.describe import describe
+from neartie.cli.fit import fits
 from neartie.cli.rank import rank
 from neartie.cli.screen import screen
 from neartie.cli.screen_experiment import experiments
@@ -45,6 +46,7 @@ app.command()(demo)
 app.command()(describe)
 app.command()(audit)
 app.command()(screen)
+app.add_typer(fits)
 app.command()(rank)
 app.add_typer(experiments)
 app.command()(simulate)

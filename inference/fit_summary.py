@@ -1,0 +1,276 @@
+"""What is written and shown of a fit: tables, verdict, settings, caveats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from neartie.data.battles import Battles
+from neartie.data.responses import Responses
+from neartie.inference.bradley_terry_result import BradleyTerryFit
+from neartie.inference.diagnostics import diagnostics
+from neartie.inference.posterior_tables import (
+    dif_table,
+    item_table,
+    model_table,
+    model_variable,
+    parameter_table,
+)
+
+# P1's limits for items to look at; a discrimination is taken by its posterior mean.
+LOW_DISCRIMINATION: Final = 0.3
+FAR_DIFFICULTY: Final = 3.0
+
+_SEPARATOR: Final = "; "
+_POINT_PACKAGES: Final = ("neartie", "numpy", "scipy", "numba")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class FitSummary:
+    """A fit, tabulated.
+
+    Attributes
+    ----------
+    kind : str
+        `two-pl`, `mirt-dif`, `residual-dif` or `bradley-terry`.
+    engine : str
+    quantity : str
+        What models are compared by: the name of a column of `models`.
+    models, items, dif, parameters, diagnostics : DataFrame
+        As `neartie.inference.posterior_tables` and `neartie.inference.diagnostics` have them;
+        items also have `flag` (text, blank where there is nothing to say). Empty where the
+        model has no such thing. A point engine has `se` for `sd`, and no diagnostics.
+    covariance : DataFrame
+        `model`, and a column for each model: of the estimates of a point engine. Empty for a
+        posterior.
+    converged : str
+        `yes`, `no` or `not assessed`.
+    verdict : str
+        A sentence.
+    level : float in (0, 1)
+        Of the intervals.
+    seed : int or None
+        None where nothing was drawn.
+    n_models, n_items, n_observations : int
+        Observations are answers or battles; no items with battles.
+    settings, versions : dict
+    warnings : tuple of str
+        Caveats, worst first.
+    """
+
+    kind: str
+    engine: str
+    quantity: str
+    models: pd.DataFrame
+    items: pd.DataFrame
+    dif: pd.DataFrame
+    parameters: pd.DataFrame
+    diagnostics: pd.DataFrame
+    covariance: pd.DataFrame
+    converged: str
+    verdict: str
+    level: float
+    seed: int | None
+    n_models: int
+    n_items: int
+    n_observations: int
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    warnings: tuple[str, ...]
+
+    @property
+    def is_posterior(self) -> bool:
+        """Whether it summarises draws."""
+        return self.covariance.empty
+
+    def ranked(self) -> pd.DataFrame:
+        """Return `models` from the highest to the lowest; equal ones by id."""
+        return self.models.sort_values(
+            [self.quantity, "model"], ascending=[False, True], ignore_index=True
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return headline numbers and settings: what `summary.json` holds."""
+        return {
+            "kind": self.kind,
+            "engine": self.engine,
+            "quantity": self.quantity,
+            "n_models": self.n_models,
+            "n_items": self.n_items,
+            "n_observations": self.n_observations,
+            "converged": self.converged,
+            "verdict": self.verdict,
+            "parameters": self.parameters.to_dict("records"),
+            "level": self.level,
+            "seed": self.seed,
+            "settings": self.settings,
+            "versions": self.versions,
+            "warnings": list(self.warnings),
+        }
+
+
+def summarise_posterior(
+    posterior: xr.DataTree, data: Responses | Battles, *, level: float = 0.95
+) -> FitSummary:
+    """Return tables and verdict of a posterior.
+
+    Parameters
+    ----------
+    posterior : DataTree
+        As `neartie.inference.fit.fit` gives it.
+    data : Responses or Battles
+        What it was fitted to.
+    level : float in (0, 1)
+        Of the intervals.
+
+    Returns
+    -------
+    FitSummary
+
+    Raises
+    ------
+    ValueError
+        If the level is out of range, or the posterior compares no models.
+    """
+    attributes = posterior.attrs
+    settings = {
+        **json.loads(attributes["settings"]),
+        **json.loads(attributes.get("options", "{}")),
+        **{f"prior_{name}": v for name, v in json.loads(attributes.get("priors", "{}")).items()},
+    }
+    counts = _counts(data)
+    items = item_table(posterior, n=counts.items, level=level)
+    if len(items):
+        items["flag"] = _flags(items, data)
+    notices = [*json.loads(attributes.get("notices", "[]")), *data.notices]
+    failed = [attributes["verdict"]] if attributes["converged"] != "yes" else []
+    return FitSummary(
+        kind=attributes["kind"],
+        engine=attributes["engine"],
+        quantity=model_variable(posterior),
+        models=model_table(posterior, n=counts.models, level=level),
+        items=items,
+        dif=dif_table(posterior, level=level),
+        parameters=parameter_table(posterior, level=level),
+        diagnostics=diagnostics(posterior),
+        covariance=pd.DataFrame(),
+        converged=attributes["converged"],
+        verdict=attributes["verdict"],
+        level=level,
+        seed=int(attributes["seed"]),
+        n_models=len(counts.models),
+        n_items=len(counts.items),
+        n_observations=counts.total,
+        settings=settings,
+        versions=json.loads(attributes["versions"]),
+        warnings=tuple(dict.fromkeys([*failed, *notices])),
+    )
+
+
+def summarise_bradley_terry(
+    fit: BradleyTerryFit, data: Battles, *, level: float = 0.95
+) -> FitSummary:
+    """Return tables and verdict of Bradley–Terry estimates with their covariance.
+
+    Parameters
+    ----------
+    fit : BradleyTerryFit
+    data : Battles
+        What it was fitted to.
+    level : float in (0, 1)
+        Of the intervals.
+
+    Returns
+    -------
+    FitSummary
+        Of its tables, `items`, `dif` and `diagnostics` are empty.
+
+    Raises
+    ------
+    ValueError
+        If the level is out of range.
+    """
+    said = fit.to_dict()
+    covariance = pd.DataFrame(fit.covariance, columns=list(fit.models))
+    covariance.insert(0, "model", pd.Series(fit.models, dtype="str"), allow_duplicates=True)
+    steps = f"{fit.n_iterations} iterations, largest last step {fit.largest_step:.1e}"
+    return FitSummary(
+        kind="bradley-terry",
+        engine=fit.engine,
+        quantity="strength",
+        models=fit.table(level=level),
+        items=pd.DataFrame({"item": pd.Series(dtype="str")}),
+        dif=pd.DataFrame(),
+        parameters=fit.parameters,
+        diagnostics=pd.DataFrame(),
+        covariance=covariance,
+        converged="yes" if fit.converged else "no",
+        verdict=f"Converged: {steps}." if fit.converged else f"Not converged after {steps}.",
+        level=level,
+        seed=None,
+        n_models=len(fit.models),
+        n_items=0,
+        n_observations=len(data.outcome),
+        settings=said["settings"],
+        versions={name: version(name) for name in _POINT_PACKAGES},
+        warnings=tuple(dict.fromkeys([*fit.notices, *data.notices])),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Counts:
+    models: Mapping[str, float]
+    items: Mapping[str, float]
+    total: int
+
+
+def _counts(data: Responses | Battles) -> _Counts:
+    if isinstance(data, Responses):
+        models, items = data.accuracy(), data.item_accuracy()
+        return _Counts(
+            models=dict(zip(models["model"], models["n"], strict=True)),
+            items=dict(zip(items["item"], items["n"], strict=True)),
+            total=int(data.observed.sum()),
+        )
+    weight = np.zeros(len(data.models))
+    for side in (data.model_a, data.model_b):
+        np.add.at(weight, side, data.weight)
+    met = weight.astype(np.int64) if np.all(weight == np.round(weight)) else weight
+    return _Counts(
+        models=dict(zip(data.models, met.tolist(), strict=True)),
+        items={},
+        total=len(data.outcome),
+    )
+
+
+def _flags(items: pd.DataFrame, data: Responses | Battles) -> pd.Series:
+    reasons: dict[str, list[str]] = {item: [] for item in items["item"]}
+    if isinstance(data, Responses):
+        for row in data.item_accuracy().to_dict("records"):
+            reasons[row["item"]] += _prior_only(row["n"], row["accuracy"])
+    slope = items["discrimination"] if "discrimination" in items else pd.Series(dtype=float)
+    for item, value in zip(items["item"], slope, strict=False):
+        if value < LOW_DISCRIMINATION:
+            kind = "negative" if value < 0 else "low"
+            reasons[item].append(f"{kind} discrimination: check the key")
+    hard = items["difficulty"] if "difficulty" in items else pd.Series(dtype=float)
+    for item, value in zip(items["item"], hard, strict=False):
+        if abs(value) > FAR_DIFFICULTY:
+            reasons[item].append("very hard" if value > 0 else "very easy")
+    return pd.Series([_SEPARATOR.join(reasons[item]) for item in items["item"]], dtype="str")
+
+
+def _prior_only(n: int, accuracy: float) -> Iterable[str]:
+    if n == 0:
+        yield "prior only: no answer"
+    elif n == 1:
+        yield "prior only: one answer"
+    elif accuracy in (0.0, 1.0):
+        yield f"prior only: every answer {'right' if accuracy else 'wrong'}"

@@ -1,0 +1,100 @@
+"""Arguments of `neartie fit` that its commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Engine(StrEnum):
+    """How a posterior is found."""
+
+    nuts = "nuts"
+    laplace = "laplace"
+    pathfinder = "pathfinder"
+    advi = "advi"
+
+
+class BattleEngine(StrEnum):
+    """How strengths are found."""
+
+    nuts = "nuts"
+    laplace = "laplace"
+    pathfinder = "pathfinder"
+    advi = "advi"
+    newton = "newton"
+    mm = "mm"
+
+
+class Slopes(StrEnum):
+    """Discriminations of the 2PL."""
+
+    free = "free"
+    one = "one"
+    signed = "signed"
+
+
+class ZeroSums(StrEnum):
+    """Over what family effects sum to zero."""
+
+    families = "families"
+    families_and_items = "families_and_items"
+
+
+class Ties(StrEnum):
+    """What a tie is."""
+
+    half = "half"
+    davidson = "davidson"
+    rao_kupper = "rao-kupper"
+
+
+EngineOption = Annotated[
+    Engine,
+    typer.Option("--engine", help="nuts is the reference; the others are approximations."),
+]
+DrawsOption = Annotated[int, typer.Option("--draws", min=4, help="Kept draws of each chain.")]
+TuneOption = Annotated[
+    int, typer.Option("--tune", min=0, help="Tuning draws of each chain (nuts).")
+]
+ChainsOption = Annotated[int, typer.Option("--chains", min=1, help="Chains (nuts).")]
+CoresOption = Annotated[
+    int | None, typer.Option("--cores", min=1, help="Chains at a time; changes no number.")
+]
+AcceptOption = Annotated[
+    float,
+    typer.Option("--target-accept", help="Closer to 1 takes smaller steps, against divergences."),
+]
+LogLikelihoodOption = Annotated[
+    bool,
+    typer.Option(
+        "--log-likelihood", help="Keep it for every answer, to compare models by PSIS-LOO."
+    ),
+]
+LevelOption = Annotated[
+    float, typer.Option("--level", help="Level of all intervals, between 0 and 1.")
+]
+HierarchicalOption = Annotated[
+    bool, typer.Option("--hierarchical", help="Estimate the scales of the priors.")
+]
+FamilyMeansOption = Annotated[
+    bool, typer.Option("--family-means", help="Let the mean ability differ between families.")
+]
+ZeroSumOption = Annotated[
+    ZeroSums, typer.Option("--zero-sum", help="Over what family effects sum to zero.")
+]
+SparseOption = Annotated[
+    bool, typer.Option("--sparse", help="Most items without family effects, some with large ones.")
+]
+DimensionOption = Annotated[
+    int | None,
+    typer.Option(
+        "--dimension",
+        "-k",
+        min=1,
+        metavar="K",
+        help="Dimensions of ability; by held-out owners and items where left out.",
+    ),
+]

@@ -1,0 +1,189 @@
+"""What the commands of `neartie fit` do once their arguments are known."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from neartie.cli.fit_options import BattleEngine, Engine
+from neartie.cli.options import Repeats, Rows, Scores, load_responses
+from neartie.cli.progress import show_progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from neartie.data.battles import Battles
+    from neartie.data.responses import Responses
+    from neartie.inference.fit_summary import FitSummary
+
+
+def load_answers(
+    path: Path,
+    items: Path | None,
+    models: Path | None,
+    rows: Rows | None,
+    scores: Scores,
+    threshold: float | None,
+    repeats: Repeats,
+    *,
+    families: bool,
+) -> Responses:
+    """Return the responses; with families, those of the models that have one."""
+    from neartie.audits.preparation import with_families
+
+    data = load_responses(
+        path,
+        items=items,
+        models=models,
+        rows=rows,
+        scores=scores,
+        threshold=threshold,
+        repeats=repeats,
+    )
+    return with_families(data) if families else data
+
+
+def dimension_of(data: Responses, seed: int) -> int:
+    """Return the dimension that predicts held-out owners on held-out items best."""
+    from neartie.audits.preparation import choose_dimension
+
+    k = choose_dimension(data, rng=seed).k
+    typer.echo(
+        f"dimension {k}, chosen on held-out owners and items (--dimension sets it)", err=True
+    )
+    return k
+
+
+def sampling_of(
+    engine: Engine,
+    draws: int,
+    tune: int,
+    chains: int,
+    cores: int | None,
+    target_accept: float,
+    log_likelihood: bool,
+) -> dict[str, Any]:
+    """Return the arguments of `fit` that say how to sample."""
+    if not 0 < target_accept < 1:
+        raise typer.BadParameter(f"--target-accept must lie between 0 and 1, got {target_accept:g}")
+    return {
+        "engine": engine.value,
+        "draws": draws,
+        "tune": tune,
+        "chains": chains,
+        "cores": cores,
+        "target_accept": target_accept,
+        "log_likelihood": log_likelihood,
+    }
+
+
+def check_level(level: float) -> None:
+    """Refuse a level out of range."""
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"--level must lie between 0 and 1, got {level:g}")
+
+
+def refuse_without_posterior(engine: BattleEngine, **asked: bool) -> None:
+    """Refuse options that only a posterior has."""
+    for option, wanted in asked.items():
+        if wanted:
+            raise typer.BadParameter(
+                f"--{option.replace('_', '-')} needs a posterior; {engine.value} gives estimates "
+                "without it"
+            )
+
+
+def read_covariates(path: Path) -> pd.DataFrame:
+    """Return a model table whose other columns are numbers; NaN where a cell is none."""
+    import pandas as pd
+
+    from neartie.data.tables import read_model_table
+
+    table = read_model_table(path)
+    for column in table.columns.drop("model"):
+        table[column] = pd.to_numeric(table[column], errors="coerce")
+    return table
+
+
+def run_posterior(
+    data: Responses | Battles,
+    *,
+    kind: str,
+    options: dict[str, Any],
+    sampling: dict[str, Any],
+    level: float,
+    name: str,
+    seed: int,
+    out: Path,
+    json: bool,
+) -> None:
+    """Find a posterior, write its files, show the verdict."""
+    from neartie.data.errors import CaveatWarning
+    from neartie.data.files import output_folder
+    from neartie.inference.fit import fit
+    from neartie.inference.fit_summary import summarise_posterior
+
+    check_level(level)
+    # opened first: a folder that cannot be written is to be heard of before the work, not after it
+    with output_folder(out), show_progress() as say, warnings.catch_warnings():
+        # The verdict says the same, where the reader looks.
+        warnings.simplefilter("ignore", CaveatWarning)
+        posterior = fit(data, kind=kind, options=options, progress=say, rng=seed, **sampling)
+        say("report", 0)
+        summary = summarise_posterior(posterior, data, level=level)
+        _write(summary, out, name=name, posterior=posterior)
+    _show(summary, out, json=json)
+
+
+def run_estimates(
+    data: Battles,
+    *,
+    engine: str,
+    ties: str,
+    first_shown: bool,
+    phantom_wins: float | None,
+    level: float,
+    name: str,
+    out: Path,
+    json: bool,
+) -> None:
+    """Find estimates with their covariance, write their files, show them."""
+    from neartie.data.errors import CaveatWarning
+    from neartie.data.files import output_folder
+    from neartie.inference.bradley_terry import fit_bradley_terry
+    from neartie.inference.fit_summary import summarise_bradley_terry
+
+    with output_folder(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore", CaveatWarning)
+        found = fit_bradley_terry(
+            data,
+            engine=engine,
+            ties=ties,  # type: ignore[arg-type]
+            first_shown=first_shown,
+            phantom_wins=phantom_wins,
+        )
+        summary = summarise_bradley_terry(found, data, level=level)
+        _write(summary, out, name=name, posterior=None)
+    _show(summary, out, json=json)
+
+
+def _write(summary: FitSummary, out: Path, *, name: str, posterior: xr.DataTree | None) -> None:
+    from neartie.report.fit_files import write_fit
+
+    write_fit(summary, out, name=name, posterior=posterior)
+
+
+def _show(summary: FitSummary, out: Path, *, json: bool) -> None:
+    from neartie.data.files import to_json
+    from neartie.report.fit_text import fit_text
+
+    if json:
+        print(to_json(summary.to_dict()))
+        return
+    print(fit_text(summary))
+    print(f"\nReport: {out / 'report.html'} (numbers in {out / 'models.csv'} beside it)")
+    print(f"Which orderings can be believed: neartie rank {out}")

@@ -1,0 +1,92 @@
+"""A fit in sentences, and as plain text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Final
+
+from neartie.data.wording import printable, visible
+from neartie.inference.fit_summary import FitSummary
+from neartie.report.fit_tables import number, span
+from neartie.report.formatting import count, plural
+
+WIDTH: Final = 80
+FIRST: Final = 20
+_NAME: Final = 36
+_KINDS: Final = {
+    "two-pl": "Two-parameter logistic model",
+    "mirt-dif": "Multidimensional model with family effects",
+    "residual-dif": "Family effects over a fixed spectral offset",
+    "bradley-terry": "Bradley-Terry model",
+}
+
+
+def fit_title(summary: FitSummary) -> str:
+    """Return the name of the model in words."""
+    return _KINDS[summary.kind]
+
+
+def fit_facts(summary: FitSummary) -> tuple[str, ...]:
+    """Return what stands under the title."""
+    facts = [plural(summary.n_models, "model")]
+    if summary.n_items:
+        facts.append(plural(summary.n_items, "item"))
+    unit = "answer" if summary.n_items else "battle"
+    facts.append(plural(summary.n_observations, unit))
+    facts.append(f"engine {summary.engine}")
+    if summary.seed is not None:
+        facts.append(f"seed {summary.seed}")
+    return tuple(facts)
+
+
+def fit_answer(summary: FitSummary) -> str:
+    """Return what was found of the models, in two sentences."""
+    table = summary.ranked()
+    first = table.iloc[0]
+    what = summary.quantity.replace("_", " ")
+    interval = f"{summary.level:.0%} interval {span(first['low'], first['high'])}"
+    estimate = number(first[summary.quantity])
+    parts = [f"The highest {what} is that of {first['model']}: {estimate} ({interval})."]
+    flagged = int((summary.items["flag"] != "").sum()) if "flag" in summary.items else 0
+    if flagged:
+        verb = "is" if flagged == 1 else "are"
+        parts.append(f"{plural(flagged, 'item')} {verb} flagged.")
+    return " ".join(parts)
+
+
+def fit_text(summary: FitSummary) -> str:
+    """Return a short plain text: verdict, warnings, the first models.
+
+    Parameters
+    ----------
+    summary : FitSummary
+
+    Returns
+    -------
+    str
+        Ends without a line break.
+    """
+    parts = [_wrapped(f"{fit_title(summary)}: {', '.join(fit_facts(summary))}.")]
+    parts.append(_wrapped(summary.verdict))
+    parts += [
+        _wrapped(f"Warning: {printable(warning)}")
+        for warning in summary.warnings
+        if warning != summary.verdict
+    ]
+    head = summary.ranked().head(FIRST)
+    error = "sd" if "sd" in head else "se"
+    name = summary.quantity.replace("_", " ")
+    lines = [f"{name:>14} {error:>7}  {'interval':>18}  model"]
+    for row in head.to_dict("records"):
+        lines.append(
+            f"{number(row[summary.quantity]):>14} {number(row[error]):>7}  "
+            f"{span(row['low'], row['high']):>18}  {visible(row['model'], _NAME)}"
+        )
+    if summary.n_models > FIRST:
+        lines.append(f"... and {count(summary.n_models - FIRST)} more.")
+    parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False))
