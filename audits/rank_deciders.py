@@ -269,7 +269,8 @@ def _matched(part: xr.Dataset, place: list[int]) -> xr.DataArray:
     """The part of the linear predictor that comes from abilities."""
     ability = part["ability"].isel(model=place)
     if "loading" in part:
-        return xr.dot(part["loading"], ability, dim="factor")
+        product: xr.DataArray = xr.dot(part["loading"], ability, dim="factor")
+        return product
     eta = ability - part["difficulty"] if "difficulty" in part else ability
     return eta * part["discrimination"] if "discrimination" in part else eta
 
