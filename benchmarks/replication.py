@@ -255,6 +255,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "impact": 0.0,
             "n_dimensions": 1,
         },
+        "leaderboard without DIF or impact, 1,500 items": {
+            "dif_effect": 0.0,
+            "impact": 0.0,
+            "n_items": 1500,
+        },
         "leaderboard, planted DIF, range 1.5": {"dif_effect": 1.5, "direction": "random"},
     }
     for label, board in boards.items():

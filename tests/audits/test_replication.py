@@ -317,6 +317,13 @@ def test_without_permutations_there_is_no_p(example):
     assert found.table["p_value"].isna().all()
     assert found.table["chance"].notna().tolist() == [False, True, False]
     assert "(p =" not in str(found)
+    assert found.warnings == ()
+
+
+def test_the_test_of_overlap_comes_with_its_caveat(example):
+    data, audit = example
+    found = replicate_signatures(audit, data, permutations=5, rng=1)
+    assert "replicates without family DIF too" in found.warnings[-1]
 
 
 def test_what_a_user_reads(example):

@@ -101,6 +101,15 @@ def test_replication_of_whole_audits(study):
 
 
 @pytest.mark.slow
+def test_overlap_replicates_without_dif(study):
+    """The caveat that is printed; 60 leaderboards, a sound test would do this 1 time in 1000."""
+    board = {"n_items": 1500, "n_models": 160, "n_owners": 80, "dif_effect": 0.0, "impact": 0.0}
+    null = study.replication_by_leaderboard(board, 60, permutations=99)
+    assert rejects_too_often(null["overlap"])
+    assert not rejects_too_often(null["median_rho"])
+
+
+@pytest.mark.slow
 def test_level_and_power_of_source_signs(study):
     """200 draws each: a failure by chance is 2 in 1000."""
     for item in (0.0, 0.5):
