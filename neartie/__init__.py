@@ -56,6 +56,13 @@ if TYPE_CHECKING:
     from neartie.inference.bradley_terry_result import BradleyTerryFit as BradleyTerryFit
     from neartie.models.bradley_terry_model import build_bradley_terry as build_bradley_terry
     from neartie.models.bradley_terry_priors import BradleyTerryPriors as BradleyTerryPriors
+    from neartie.models.mirt_dif import build_mirt_dif as build_mirt_dif
+    from neartie.models.prior_only import prior_only as prior_only
+    from neartie.models.priors import MirtDifPriors as MirtDifPriors
+    from neartie.models.priors import ResidualDifPriors as ResidualDifPriors
+    from neartie.models.priors import TwoPLPriors as TwoPLPriors
+    from neartie.models.residual_dif_model import build_residual_dif as build_residual_dif
+    from neartie.models.two_pl import build_two_pl as build_two_pl
     from neartie.report.audit_files import write_audit as write_audit
     from neartie.report.rank_files import write_ranking as write_ranking
     from neartie.report.screen_files import write_screen as write_screen
@@ -77,22 +84,29 @@ _HOMES = {
     "FamilyShifts": "neartie.audits.family_shifts",
     "GapDeciders": "neartie.audits.rank_deciders",
     "ItemScreen": "neartie.audits.screen_result",
+    "MirtDifPriors": "neartie.models.priors",
     "ModelRanking": "neartie.audits.rank_result",
     "NearTieAudit": "neartie.audits.result",
     "Replication": "neartie.audits.replication",
+    "ResidualDifPriors": "neartie.models.priors",
     "Responses": "neartie.data.responses",
     "ScreenSettings": "neartie.audits.screen",
+    "TwoPLPriors": "neartie.models.priors",
     "analyse_content": "neartie.audits.content_analysis",
     "associate_families": "neartie.audits.content_families",
     "attribute_sources": "neartie.audits.attribution",
     "audit_near_ties": "neartie.audits.near_tie",
     "bootstrap_bradley_terry": "neartie.inference.bradley_terry_bootstrap",
     "build_bradley_terry": "neartie.models.bradley_terry_model",
+    "build_mirt_dif": "neartie.models.mirt_dif",
+    "build_residual_dif": "neartie.models.residual_dif_model",
+    "build_two_pl": "neartie.models.two_pl",
     "compare_common_models": "neartie.audits.common_models",
     "describe": "neartie.data.summary",
     "fit_bradley_terry": "neartie.inference.bradley_terry",
     "load_example": "neartie.data.example",
     "pool_attributions": "neartie.audits.pooled_signs",
+    "prior_only": "neartie.models.prior_only",
     "rank_models": "neartie.audits.ranks",
     "read_battles": "neartie.data.read_battles",
     "read_content_key": "neartie.audits.content_sheets",
@@ -128,11 +142,14 @@ __all__ = [
     "FamilyShifts",
     "GapDeciders",
     "ItemScreen",
+    "MirtDifPriors",
     "ModelRanking",
     "NearTieAudit",
     "Replication",
+    "ResidualDifPriors",
     "Responses",
     "ScreenSettings",
+    "TwoPLPriors",
     "__version__",
     "analyse_content",
     "associate_families",
@@ -140,11 +157,15 @@ __all__ = [
     "audit_near_ties",
     "bootstrap_bradley_terry",
     "build_bradley_terry",
+    "build_mirt_dif",
+    "build_residual_dif",
+    "build_two_pl",
     "compare_common_models",
     "describe",
     "fit_bradley_terry",
     "load_example",
     "pool_attributions",
+    "prior_only",
     "rank_models",
     "read_battles",
     "read_content_key",
