@@ -191,7 +191,7 @@ def parameter_table(posterior: xr.DataTree, *, level: float = 0.95) -> pd.DataFr
         If the level is out of range.
     """
     draws = posterior["posterior"].to_dataset()
-    many = {"item", "model", "factor", "cell"}
+    many = {"item", "model", "factor", "cell", "probe"}
     rows = []
     for name in sorted(map(str, draws.data_vars)):
         values = draws[name]
