@@ -149,7 +149,7 @@ def summarise_posterior(
     items = item_table(posterior, n=counts.items, level=level)
     if len(items):
         items["flag"] = _flags(items, data)
-    notices = [*json.loads(attributes.get("notices", "[]")), *data.notices]
+    notices = json.loads(attributes.get("notices", "[]"))
     failed = [attributes["verdict"]] if attributes["converged"] != "yes" else []
     return FitSummary(
         kind=attributes["kind"],
@@ -170,7 +170,7 @@ def summarise_posterior(
         n_observations=counts.total,
         settings=settings,
         versions=json.loads(attributes["versions"]),
-        warnings=tuple(dict.fromkeys([*failed, *notices])),
+        warnings=_worst_first(failed, notices, data),
     )
 
 
@@ -220,8 +220,16 @@ def summarise_bradley_terry(
         n_observations=len(data.outcome),
         settings=said["settings"],
         versions={name: version(name) for name in _POINT_PACKAGES},
-        warnings=tuple(dict.fromkeys([*fit.notices, *data.notices])),
+        warnings=_worst_first([], fit.notices, data),
     )
+
+
+def _worst_first(
+    failed: Iterable[str], notices: Iterable[str], data: Responses | Battles
+) -> tuple[str, ...]:
+    """Return what failed, then notices of the fit, then those of the reader."""
+    of_fit = [notice for notice in notices if notice not in data.notices]
+    return tuple(dict.fromkeys([*failed, *of_fit, *data.notices]))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -74,7 +74,7 @@ def _figures(summary: FitSummary) -> dict[str, tuple[Markup, ...]]:
         )
     }
     if fit_figures.item_columns(summary) is not None:
-        drawn["items"] = (
+        drawn["places"] = (
             panel(
                 partial(fit_figures.plot_items, summary),
                 size=(6.0, 3.6),

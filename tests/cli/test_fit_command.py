@@ -1,0 +1,127 @@
+"""`neartie fit`: files, verdicts and refusals, as a user meets them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from neartie.cli.app import main
+
+FILES = {"summary.json", "models.csv", "report.html"}
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """Six models on eight items, with one cell missing and one item that all solve."""
+    place = tmp_path_factory.mktemp("answers") / "answers.csv"
+    rng = np.random.default_rng(5)
+    ability = np.linspace(-1.5, 1.5, 6)
+    right = rng.random((8, 6)) < 1 / (1 + np.exp(-(ability - np.linspace(-1, 1, 8)[:, None])))
+    table = pd.DataFrame(
+        right.astype(int), columns=[f"o{m}/{'phi' if m % 2 else 'qwen'}-{m}" for m in range(6)]
+    )
+    table.iloc[7] = 1
+    table = table.astype(object)
+    table.iloc[0, 0] = ""
+    table.insert(0, "item", [f"q{i}" for i in range(1, 9)])
+    table.to_csv(place, index=False)
+    return place
+
+
+@pytest.fixture(scope="module")
+def battles(tmp_path_factory):
+    place = tmp_path_factory.mktemp("battles") / "battles.csv"
+    rows = [("moss", "fern", "model_a")] * 9 + [("moss", "fern", "model_b")] * 4
+    pd.DataFrame(rows, columns=["model_a", "model_b", "winner"]).to_csv(place, index=False)
+    return place
+
+
+@pytest.fixture(scope="module")
+def fitted(answers, tmp_path_factory):
+    out = tmp_path_factory.mktemp("fit") / "out"
+    arguments = ["--engine", "laplace", "--draws", "200", "--seed", "3", "--out", str(out)]
+    assert main(["fit", "two-pl", str(answers), *arguments]) == 0
+    return out
+
+
+def test_a_posterior_writes_all_its_files(fitted):
+    expected = FILES | {"items.csv", "diagnostics.csv", "posterior.nc"}
+    assert {path.name for path in fitted.iterdir()} == expected
+    models = pd.read_csv(fitted / "models.csv")
+    assert list(models) == ["model", "n", "ability", "sd", "low", "high"]
+    assert models["n"].tolist() == [7, 8, 8, 8, 8, 8]
+    assert (models["low"] < models["ability"]).all()
+    assert (models["ability"] < models["high"]).all()
+    items = pd.read_csv(fitted / "items.csv", keep_default_na=False)
+    assert items.set_index("item").loc["q8", "flag"] == "prior only: every answer right"
+    assert items.set_index("item").loc["q1", "n"] == 5
+    summary = json.loads((fitted / "summary.json").read_text())
+    assert (summary["kind"], summary["engine"], summary["seed"]) == ("two-pl", "laplace", 3)
+    assert (summary["n_items"], summary["n_models"], summary["n_observations"]) == (8, 6, 47)
+    assert summary["converged"] == "not assessed"
+    assert "Approximation (laplace)" in summary["verdict"]
+
+
+def test_a_fit_can_be_ranked(fitted, tmp_path, capsys):
+    assert main(["rank", str(fitted), "--out", str(tmp_path / "ranks")]) == 0
+    ranks = pd.read_csv(tmp_path / "ranks" / "ranks.csv")
+    models = pd.read_csv(fitted / "models.csv").sort_values("ability", ascending=False)
+    assert ranks["model"].tolist() == models["model"].tolist()
+
+
+def test_estimates_have_both_standard_errors_and_a_covariance(battles, tmp_path, capsys):
+    out = tmp_path / "out"
+    arguments = ["--engine", "newton", "--phantom-wins", "0", "--out", str(out)]
+    assert main(["fit", "bradley-terry", str(battles), *arguments]) == 0
+    models = pd.read_csv(out / "models.csv").set_index("model")
+    # case C34: ln(9/4), and half of it on either side of zero
+    assert models["strength"].to_dict() == pytest.approx(
+        {"fern": -0.4055, "moss": 0.4055}, abs=1e-4
+    )
+    assert {"se", "se_diagonal", "low", "high"} <= set(models)
+    covariance = pd.read_csv(out / "covariance.csv", index_col="model").to_numpy()
+    contrast = np.array([-1, 1])
+    assert contrast @ covariance @ contrast == pytest.approx(1 / 9 + 1 / 4)
+    assert "strength" in capsys.readouterr().out
+
+
+def test_files_of_an_earlier_fit_do_not_stay(fitted, battles, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "posterior.nc").write_bytes((fitted / "posterior.nc").read_bytes())
+    (out / "notes.txt").write_text("mine")
+    assert main(["fit", "bradley-terry", str(battles), "--engine", "mm", "--out", str(out)]) == 0
+    assert {path.name for path in out.iterdir()} == FILES | {"covariance.csv", "notes.txt"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--engine", "newton", "--judge-effects"], "--judge-effects needs a posterior"),
+        (["--engine", "mm", "--hierarchical"], "--hierarchical needs a posterior"),
+        (["--phantom-wins", "0.1"], "--phantom-wins is for the engines newton and mm"),
+        (["--engine", "newton", "--level", "95"], "--level must lie between 0 and 1, got 95"),
+        (["--judge-effects"], "judge"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(battles, options, message, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["fit", "bradley-terry", str(battles), *options, "--out", str(out)]) == 2
+    assert message in " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert not out.exists()
+
+
+def test_graded_answers_are_refused_with_the_item(tmp_path, capsys):
+    place = tmp_path / "graded.csv"
+    place.write_text("item,a,b\nq1,1,0.5\n")
+    arguments = ["fit", "two-pl", str(place), "--scores", "graded", "--out", str(tmp_path / "out")]
+    assert main(arguments) == 2
+    assert "item 'q1' holds the score 0.5" in capsys.readouterr().err
+
+
+def test_family_effects_need_families(tmp_path, capsys):
+    place = tmp_path / "plain.csv"
+    place.write_text("item,a,b\nq1,1,0\nq2,0,1\n")
+    assert main(["fit", "mirt-dif", str(place), "-k", "1", "--out", str(tmp_path / "out")]) == 2
+    assert "famil" in capsys.readouterr().err
