@@ -177,7 +177,7 @@ def judge_sampler(table: pd.DataFrame, stats: Mapping[str, Floats]) -> Convergen
             worst = failed["quantity"].to_list()[int(np.argmax(failed["r_hat"]))]
             complaints.append(
                 f"{len(failed)} of {len(used)} quantities miss the limits (largest R-hat "
-                f"{rhat:.3f}, at {worst}; smallest effective sample sizes {bulk:.0f} "
+                f"{rhat:.4f}, at {worst}; smallest effective sample sizes {bulk:.0f} "
                 f"in the bulk and {tail:.0f} in the tails)"
             )
         if divergent:
@@ -189,7 +189,7 @@ def judge_sampler(table: pd.DataFrame, stats: Mapping[str, Floats]) -> Convergen
             f"Not converged: {'; '.join(complaints)}. Do not use these draws: sample longer, "
             "raise target_accept, or simplify the model."
             if complaints
-            else f"Converged: largest R-hat {rhat:.3f}, smallest effective sample sizes {bulk:.0f} "
+            else f"Converged: largest R-hat {rhat:.4f}, smallest effective sample sizes {bulk:.0f} "
             f"in the bulk and {tail:.0f} in the tails, no divergence."
         )
     return Convergence(

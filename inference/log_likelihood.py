@@ -44,6 +44,7 @@ def add_log_likelihood(
     One draw at a time is evaluated, so that besides the result there is only one draw's memory.
     """
     from pymc.model.transform.conditioning import remove_value_transforms
+    from pytensor.graph.rewriting.utils import rewrite_graph
 
     if thin < 1:
         raise ValueError(f"thin must be at least 1, got {thin}")
@@ -54,10 +55,15 @@ def add_log_likelihood(
     n_cell = sum(values.size for values in observed_arrays(model).values())
     _require(8 * n_chain * n_draw * n_cell, n_chain * n_draw, n_cell, thin, memory_limit)
     plain = remove_value_transforms(model)
+    # Python's mode leaves the graph as it is, so that it is made safe for large logits first.
+    terms = [
+        rewrite_graph(term, include=("canonicalize", "stabilize"))
+        for term in plain.logp(vars=plain.observed_RVs, sum=False)
+    ]
     evaluate = plain.compile_fn(
-        plain.logp(vars=plain.observed_RVs, sum=False),
+        terms,
         inputs=plain.value_vars,
-        mode="NUMBA",
+        mode="FAST_COMPILE",
         on_unused_input="ignore",
     )
     names = [variable.name for variable in plain.value_vars]

@@ -20,6 +20,8 @@ MAX_SIZE: Final = 10_000
 _NEWTON_STEPS: Final = 30
 # Of the largest curvature: below it a direction counts as flat, as those of a rotation are.
 _FLAT: Final = 1e-7
+# Slope (nat per unit) that a flat direction may have.
+_LEVEL: Final = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -54,7 +56,7 @@ class PosteriorMode:
 def find_mode(
     flat: FlatModel,
     *,
-    tolerance: float = 1e-6,
+    tolerance: float = 1e-8,
     max_iterations: int = 10_000,
     progress: Progress | None = None,
     rng: np.random.Generator | int | None = None,
@@ -154,6 +156,8 @@ def _polish(flat: FlatModel, point: Floats, *, tolerance: float, say: Progress) 
         scaled = np.where(is_flat, 0.0, slope / np.sqrt(np.maximum(np.abs(curvature), floor)))
         say("mode", 1.0 - 1.0 / (step + 2))
         if np.abs(scaled).max() < tolerance:
+            if np.abs(slope[is_flat]).max(initial=0.0) > _LEVEL:
+                raise _no_mode("the density keeps rising where it does not curve", point)
             if curvature[0] < -floor:
                 raise _no_mode("the point is a saddle", point)
             return PosteriorMode(

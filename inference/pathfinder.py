@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from typing import Any, Final
 
@@ -66,10 +67,7 @@ def approximate_pathfinder(
     ----------
     Zhang, Carpenter, Gelman and Vehtari (2022), Journal of Machine Learning Research 23(306).
     """
-    from pymc_extras.inference.pathfinder.lbfgs import LBFGSConfig
-    from pymc_extras.inference.pathfinder.results import MultiPathfinderResult
-    from pymc_extras.inference.pathfinder.single_path import make_single_pathfinder_fn
-
+    make_path, config_class, result_class = _parts()
     say = progress or ignore_progress
     say("pathfinder", 0.0)
     cells = sum(values.size for values in observed_arrays(model).values())
@@ -77,12 +75,12 @@ def approximate_pathfinder(
         8 * draws * (2 * paths * flat.size + _COPIES * (cells + flat.size)),
         purpose=f"pathfinder with {draws:,} draws of {flat.size:,} unknowns and {cells:,} answers",
     )
-    run = make_single_pathfinder_fn(
+    run = make_path(
         model,
         num_draws=draws,
         num_elbo_draws=10,
         jitter=jitter,
-        lbfgs_config=LBFGSConfig().set_default_maxcor(flat.size),
+        lbfgs_config=config_class().set_default_maxcor(flat.size),
         compile_kwargs={"mode": "FAST_COMPILE"},
     )
     seeds = [int(seed) for seed in np.random.default_rng(rng).integers(2**30, size=paths + 1)]
@@ -90,9 +88,7 @@ def approximate_pathfinder(
     for path, seed in enumerate(seeds[:-1]):
         ends.append(run(seed))
         say("pathfinder", (path + 1) / paths)
-    found = MultiPathfinderResult.from_path_results(ends).with_counts(
-        num_paths=paths, num_draws=draws
-    )
+    found = result_class.from_path_results(ends).with_counts(num_paths=paths, num_draws=draws)
     if found.samples is None:
         raise ConvergenceError(
             "pathfinder found no approximation: all paths failed. Use the engine nuts",
@@ -110,6 +106,16 @@ def approximate_pathfinder(
         facts={"optimiser_converged": settled, "paths": dict(ended)},
         pareto_k=float("nan") if found.pareto_k is None else float(found.pareto_k),
     )
+
+
+def _parts() -> tuple[Any, Any, Any]:
+    with warnings.catch_warnings():
+        # pymc-extras imports names that its optimiser gives up.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from pymc_extras.inference.pathfinder.lbfgs import LBFGSConfig
+        from pymc_extras.inference.pathfinder.results import MultiPathfinderResult
+        from pymc_extras.inference.pathfinder.single_path import make_single_pathfinder_fn
+    return make_single_pathfinder_fn, LBFGSConfig, MultiPathfinderResult
 
 
 def _order(model: Any) -> NDArray[np.intp]:
