@@ -19,13 +19,11 @@ from neartie.audits.anchors import (
     jaccard,
     select_anchors,
 )
+from neartie.audits.prepared_half import Offset, PreparedHalf, half_offset, prepare_half
 from neartie.inference.residual_dif import ResidualDif, fit_residual_dif
 from neartie.inference.spectral import (
     OFFSET_LIMIT,
     Decomposition,
-    spectral_coordinates,
-    spectral_offset,
-    working_responses,
 )
 
 ROUNDS = 3
@@ -61,38 +59,6 @@ class Purification:
     def cells(self) -> Cells:
         """Cells of the last round."""
         return self.subtest.cells
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class _Patterns:
-    """Distinct response rows. Items that were answered alike get the same fit to the last bit,
-    so that their order is decided by the stated tie rule and never by rounding."""
-
-    row: NDArray[np.intp]  # one item of each pattern
-    of_item: NDArray[np.intp]  # pattern of each item
-
-    @classmethod
-    def find(cls, values: NDArray[np.int8]) -> _Patterns:
-        packed = np.packbits(values == 1, axis=1)
-        keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
-        _, row, of_item = np.unique(keys, return_index=True, return_inverse=True)
-        return cls(row=row, of_item=of_item.ravel())
-
-    def count(self, selected: NDArray[np.bool_]) -> NDArray[np.intp]:
-        return np.bincount(self.of_item[selected], minlength=len(self.row))
-
-    def spread(self, fit: ResidualDif) -> ResidualDif:
-        of = self.of_item
-        return ResidualDif(
-            families=fit.families,
-            family_size=fit.family_size,
-            easiness=fit.easiness[of],
-            effects=fit.effects[of],
-            constant=fit.constant[of],
-            iterations=fit.iterations[of],
-            last_update=fit.last_update[of],
-            converged=fit.converged,
-        )
 
 
 def purify_anchors(
@@ -155,37 +121,100 @@ def purify_anchors(
     ----------
     P0, appendix C.5.
     """
-    rng = np.random.default_rng(rng)
     # in family blocks the fits need not copy the matrix round by round
     blocks = np.argsort(np.asarray(family).astype(str), kind="stable")
-    family = np.asarray(family)[blocks]
-    patterns = _Patterns.find(values)
-    distinct = np.ascontiguousarray(values[patterns.row][:, blocks])
-    working = working_responses(distinct)
-    selected = np.ones(len(values), dtype=bool)
+    return purify_prepared(
+        prepare_half(values, order=blocks),
+        family=np.asarray(family)[blocks],
+        source=source,
+        dimension=dimension,
+        alpha=alpha,
+        rounds=rounds,
+        strata=strata,
+        penalty=penalty,
+        cycles=cycles,
+        constant_items=constant_items,
+        refit=refit,
+        index=index,
+        limit=limit,
+        decomposition=decomposition,
+        rng=rng,
+    )
+
+
+def purify_prepared(
+    prepared: PreparedHalf,
+    *,
+    family: ArrayLike,
+    source: ArrayLike,
+    dimension: int,
+    first: Offset | None = None,
+    alpha: float | str | Fraction = Fraction(1, 2),
+    rounds: int = ROUNDS,
+    strata: int = STRATA,
+    penalty: float = 1.0,
+    cycles: int | None = None,
+    constant_items: ConstantItems = "keep",
+    refit: bool = True,
+    index: NDArray[np.integer] | None = None,
+    limit: float = OFFSET_LIMIT,
+    decomposition: Decomposition = "exact",
+    rng: np.random.Generator | int | None = None,
+) -> Purification:
+    """Return low-DIF anchors of a prepared half, as `purify_anchors` does.
+
+    Parameters
+    ----------
+    prepared : PreparedHalf
+    family : (n_model,) str
+        In the order of the prepared models.
+    first : Offset, optional
+        Of the first round; from all items when left out.
+    source, dimension, alpha, rounds, strata, penalty, cycles, constant_items, refit, index
+        See `purify_anchors`.
+    limit, decomposition, rng
+        See `purify_anchors`.
+
+    Returns
+    -------
+    Purification
+
+    Raises
+    ------
+    DataError
+        If there is one family only.
+    ConvergenceError
+        If residual effects do not converge.
+    """
+    rng = np.random.default_rng(rng)
+    patterns = prepared.patterns
+    selected = np.ones(len(patterns.of_item), dtype=bool)
     fit: ResidualDif | None = None
     subtest: Subtest | None = None
     selecting: list[ResidualDif] = []
     rows: list[dict[str, Any]] = []
     for number in range(1, rounds + 1 + int(refit)):
-        coordinates = spectral_coordinates(
-            working.response,
-            dimension=dimension,
-            weight=patterns.count(selected),
-            decomposition=decomposition,
-            rng=rng,
-        )
+        offset = first if number == 1 else None
+        if offset is None:
+            offset = half_offset(
+                prepared,
+                selected,
+                dimension=dimension,
+                limit=limit,
+                decomposition=decomposition,
+                rng=rng,
+            )
         fit = fit_residual_dif(
-            distinct,
+            prepared.values,
             family=family,
-            offset=spectral_offset(working, coordinates, limit=limit),
+            offset=offset.values,
             penalty=penalty,
             cycles=cycles,
             start=fit if cycles is None else None,
         )
         whole = patterns.spread(fit)
         selecting.append(whole)
-        row = _round_row(number, coordinates.rank, whole)
+        row = _round_row(number, offset.k, whole)
         if number <= rounds:
             cells = build_cells(source, whole.order_easiness, strata=strata, index=index)
             subtest = select_anchors(
