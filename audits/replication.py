@@ -27,7 +27,7 @@ FEW_SHARED = 20
 UNEQUAL = (
     "The p of overlap takes items of a cell as exchangeable, which they are not: items that tell "
     "little have large effects by noise in both halves, so that overlap replicates without family "
-    "DIF too, the more so the more items there are. Signed effects do not have this: lean on "
+    "DIF too, the more so the more items there are. Signed effects hardly have this: lean on "
     "median rho."
 )
 
