@@ -49,11 +49,18 @@ if TYPE_CHECKING:
     from neartie.data.responses import Responses as Responses
     from neartie.data.simulate import simulate_leaderboard as simulate_leaderboard
     from neartie.data.summary import describe as describe
+    from neartie.inference.alignment import align_loadings as align_loadings
     from neartie.inference.bradley_terry import fit_bradley_terry as fit_bradley_terry
     from neartie.inference.bradley_terry_bootstrap import (
         bootstrap_bradley_terry as bootstrap_bradley_terry,
     )
     from neartie.inference.bradley_terry_result import BradleyTerryFit as BradleyTerryFit
+    from neartie.inference.compare_loo import compare_models as compare_models
+    from neartie.inference.diagnostics import diagnostics as diagnostics
+    from neartie.inference.fit import fit as fit
+    from neartie.inference.log_likelihood import add_log_likelihood as add_log_likelihood
+    from neartie.inference.posterior_file import read_posterior as read_posterior
+    from neartie.inference.posterior_file import write_posterior as write_posterior
     from neartie.models.bradley_terry_model import build_bradley_terry as build_bradley_terry
     from neartie.models.bradley_terry_priors import BradleyTerryPriors as BradleyTerryPriors
     from neartie.models.mirt_dif import build_mirt_dif as build_mirt_dif
@@ -92,6 +99,8 @@ _HOMES = {
     "Responses": "neartie.data.responses",
     "ScreenSettings": "neartie.audits.screen",
     "TwoPLPriors": "neartie.models.priors",
+    "add_log_likelihood": "neartie.inference.log_likelihood",
+    "align_loadings": "neartie.inference.alignment",
     "analyse_content": "neartie.audits.content_analysis",
     "associate_families": "neartie.audits.content_families",
     "attribute_sources": "neartie.audits.attribution",
@@ -102,7 +111,10 @@ _HOMES = {
     "build_residual_dif": "neartie.models.residual_dif_model",
     "build_two_pl": "neartie.models.two_pl",
     "compare_common_models": "neartie.audits.common_models",
+    "compare_models": "neartie.inference.compare_loo",
     "describe": "neartie.data.summary",
+    "diagnostics": "neartie.inference.diagnostics",
+    "fit": "neartie.inference.fit",
     "fit_bradley_terry": "neartie.inference.bradley_terry",
     "load_example": "neartie.data.example",
     "pool_attributions": "neartie.audits.pooled_signs",
@@ -111,6 +123,7 @@ _HOMES = {
     "read_battles": "neartie.data.read_battles",
     "read_content_key": "neartie.audits.content_sheets",
     "read_content_sheets": "neartie.audits.content_sheets",
+    "read_posterior": "neartie.inference.posterior_file",
     "read_responses": "neartie.data.read",
     "read_scores": "neartie.audits.rank_reading",
     "replicate_signatures": "neartie.audits.replication",
@@ -124,6 +137,7 @@ _HOMES = {
     "who_decides": "neartie.audits.rank_deciders",
     "write_audit": "neartie.report.audit_files",
     "write_content_sheets": "neartie.audits.content_sheets",
+    "write_posterior": "neartie.inference.posterior_file",
     "write_ranking": "neartie.report.rank_files",
     "write_screen": "neartie.report.screen_files",
 }
@@ -151,6 +165,8 @@ __all__ = [
     "ScreenSettings",
     "TwoPLPriors",
     "__version__",
+    "add_log_likelihood",
+    "align_loadings",
     "analyse_content",
     "associate_families",
     "attribute_sources",
@@ -161,7 +177,10 @@ __all__ = [
     "build_residual_dif",
     "build_two_pl",
     "compare_common_models",
+    "compare_models",
     "describe",
+    "diagnostics",
+    "fit",
     "fit_bradley_terry",
     "load_example",
     "pool_attributions",
@@ -170,6 +189,7 @@ __all__ = [
     "read_battles",
     "read_content_key",
     "read_content_sheets",
+    "read_posterior",
     "read_responses",
     "read_scores",
     "replicate_signatures",
@@ -183,6 +203,7 @@ __all__ = [
     "who_decides",
     "write_audit",
     "write_content_sheets",
+    "write_posterior",
     "write_ranking",
     "write_screen",
 ]
