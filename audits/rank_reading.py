@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-import xarray as xr
-
 from neartie.audits.rank_source import Scores, scores_of
 from neartie.data.errors import DataError
 from neartie.data.read_draws import read_draws, read_estimates
 from neartie.data.tabular import first_bytes
+from neartie.inference.posterior_file import read_posterior
 
 POSTERIOR: Final = "posterior.nc"
 _NETCDF: Final = (b"\x89HDF", b"CDF")
@@ -43,7 +42,7 @@ def read_scores(path: str | Path, *, variable: str | None = None) -> Scores:
     if place.is_dir():
         return _from_folder(place, variable)
     if first_bytes(place).startswith(_NETCDF):
-        return scores_of(_open_posterior(place), variable=variable)
+        return scores_of(read_posterior(place), variable=variable)
     if variable is not None:
         raise DataError(f"{place} is a table of draws, which has no variable {variable!r}")
     return scores_of(read_draws(place))
@@ -74,16 +73,9 @@ def _from_folder(folder: Path, variable: str | None) -> Scores:
         label=str(table["label"].iloc[0]),
         kind=str(summary.get("kind", "estimate")),
         converged=converged,
+        verdict=str(summary.get("verdict", "")),
         n_items=_whole(summary.get("n_items")),
     )
-
-
-def _open_posterior(path: Path) -> xr.DataTree:
-    try:
-        with xr.open_datatree(path) as tree:
-            return tree.load()
-    except (OSError, ValueError, KeyError) as error:
-        raise DataError(f"{path} cannot be read as a posterior: {error}") from error
 
 
 def _summary(path: Path) -> dict[str, Any]:

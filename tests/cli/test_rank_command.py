@@ -92,7 +92,7 @@ def test_some_models_only(folder, capsys):
         ("draws.csv", ("--variable", "x"), "has no variable 'x'"),
         ("fit", ("--variable", "x"), "the posterior has no variable 'x'; it has 'ability'"),
         ("point", ("--variable", "x"), "have no variable 'x'"),
-        ("broken.nc", (), "cannot be read as a posterior"),
+        ("broken.nc", (), "cannot be read as a NetCDF file"),
     ],
 )
 def test_errors_are_sentences_and_two(folder, capsys, source, options, words):
