@@ -101,7 +101,8 @@ def _dataset(results: dict[str, Any], model: Any, posterior: xr.Dataset) -> xr.D
         dims = model.named_vars_to_dims.get(name) or [
             f"{name}_dim_{axis}" for axis in range(array.ndim - 2)
         ]
-        variables[name] = (("chain", "draw", *dims), array)
+        # One value for the vector that a pair's battles are: fewer dims than the data have.
+        variables[name] = (("chain", "draw", *list(dims)[: array.ndim - 2]), array)
     used = {dim for dims, _ in variables.values() for dim in dims}
     coords = {dim: np.asarray(labels) for dim, labels in model.coords.items() if dim in used}
     coords |= {"chain": posterior["chain"].to_numpy(), "draw": posterior["draw"].to_numpy()}
