@@ -1,6 +1,6 @@
 """Coverage of 95 % intervals of Bradley–Terry strengths and differences, printed and right.
 
-    python benchmarks/bradley_terry_coverage.py             # 400 data sets a design, a minute or two
+    python benchmarks/bradley_terry_coverage.py             # 1,600 data sets a design, a few minutes
     python benchmarks/bradley_terry_coverage.py --write     # also docs/tables/bradley_terry_coverage.md
 
 Strengths are drawn anew from N(0, 1) for every data set, and centred. Designs: `uniform`, where
@@ -165,7 +165,7 @@ def table(rounds: int) -> str:
 def main() -> None:
     """Run the study and print or write its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=400, help="data sets a design")
+    parser.add_argument("--rounds", type=int, default=1600, help="data sets a design")
     parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
     options = parser.parse_args()
     text = table(options.rounds)
