@@ -134,7 +134,7 @@ def unit_information(
 def units_to_resolve(
     difference: Floats, variance: Floats, information: Floats, *, z: float
 ) -> Floats:
-    """Return the smallest number of further units at which |difference| reaches z standard errors.
+    """Return how many further units put a difference z standard errors away from zero.
 
     Examples
     --------

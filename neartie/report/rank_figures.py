@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_AT_A_GLANCE: Final = 60
 #: More models than this are drawn without names only.
 MOST_NAMED: Final = 400
-MOST_NAMED_CELLS: Final = 60
+MOST_NAMED_CELLS: Final = 40
 MOST_WRITTEN_CELLS: Final = 12
 _BAND = "#eef2f5"
 _SET = "#b9c6d1"
@@ -194,7 +194,7 @@ def plot_pairs(ranking: ModelRanking, *, ax: Axes | None = None) -> Axes:
     )
     if n <= MOST_NAMED_CELLS:
         names = [_short(name, 24) for name in grid.index]
-        size = 8.0 if n <= 24 else 5.5
+        size = 8.0 if n <= 24 else 6.5
         ax.set_xticks(range(n), names, rotation=90, fontsize=size, parse_math=False)
         ax.set_yticks(range(n), names, fontsize=size, parse_math=False)
     else:

@@ -102,11 +102,18 @@ def _figures(ranking: ModelRanking) -> dict[str, Markup]:
     if ranking.n_models > 1:
         drawn["pairs"] = panel(
             partial(rank_figures.plot_pairs, ranking),
-            size=(6.6, 6.0) if ranking.n_models > 6 else (4.8, 4.0),
+            size=_map_size(ranking.n_models),
             label="Probability that one model is above another, for all pairs",
             salt="pairs",
         )
     return drawn
+
+
+def _map_size(n_models: int) -> tuple[float, float]:
+    if n_models <= 6:
+        return 4.8, 4.0
+    named = 24 < n_models <= rank_figures.MOST_NAMED_CELLS
+    return (7.8, 7.2) if named else (6.6, 6.0)
 
 
 def _side_by_side(ranking: ModelRanking, *, ax: Axes, named: bool) -> Axes:
