@@ -133,15 +133,17 @@ def label_half(
     table = population.table.iloc[population.half(half)]
     blocks = np.argsort(table["family"].to_numpy(dtype=str), kind="stable")
     table = table.iloc[blocks]
-    groups = table.groupby(["owner", "family"], sort=True)
-    labels = np.array([family for _, family in groups.groups], dtype=str)
+    cells, cell = np.unique(
+        (table["owner"] + "\0" + table["family"]).to_numpy(dtype=str), return_inverse=True
+    )
+    labels: NDArray[np.str_] = np.array([name.rpartition("\0")[2] for name in cells.tolist()])
     values = population.responses.values[:, population.half(half)].astype(np.int8)
     prepared = prepare_half(values, order=blocks)
     everything = np.ones(len(values), dtype=bool)
     offset = _offset(prepared, everything, base, dimension, seed)
     whole = LabelledHalf(
         prepared=prepared,
-        cell=groups.ngroup().to_numpy(dtype=np.intp),
+        cell=cell.astype(np.intp),
         labels=labels,
         offset=offset,
         rounds=settings.rounds,
