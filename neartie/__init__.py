@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neartie.audits.attribution import Attribution as Attribution
     from neartie.audits.attribution import attribute_sources as attribute_sources
+    from neartie.audits.collection import AuditCollection as AuditCollection
+    from neartie.audits.collection import audit_collection as audit_collection
+    from neartie.audits.collection import exact_common_models as exact_common_models
     from neartie.audits.common_models import compare_common_models as compare_common_models
     from neartie.audits.content_analysis import ContentAudit as ContentAudit
     from neartie.audits.content_analysis import analyse_content as analyse_content
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from neartie.audits.content_sheets import read_content_key as read_content_key
     from neartie.audits.content_sheets import read_content_sheets as read_content_sheets
     from neartie.audits.content_sheets import write_content_sheets as write_content_sheets
+    from neartie.audits.control_comparison import ControlComparison as ControlComparison
+    from neartie.audits.control_comparison import compare_controls as compare_controls
     from neartie.audits.family_shifts import FamilyShifts as FamilyShifts
     from neartie.audits.family_shifts import shift_families as shift_families
     from neartie.audits.near_tie import audit_near_ties as audit_near_ties
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
     from neartie.audits.replication import Replication as Replication
     from neartie.audits.replication import replicate_signatures as replicate_signatures
     from neartie.audits.result import NearTieAudit as NearTieAudit
+    from neartie.audits.robustness import Robustness as Robustness
+    from neartie.audits.robustness import check_robustness as check_robustness
     from neartie.audits.screen import ScreenSettings as ScreenSettings
     from neartie.audits.screen import screen_items as screen_items
     from neartie.audits.screen_result import ItemScreen as ItemScreen
@@ -79,6 +86,7 @@ __version__ = "0.1.0"
 # Where each public name lives. A new name stands here, in `__all__` and in the imports above.
 _HOMES = {
     "Attribution": "neartie.audits.attribution",
+    "AuditCollection": "neartie.audits.collection",
     "AuditSettings": "neartie.audits.settings",
     "Battles": "neartie.data.battles",
     "BradleyTerryFit": "neartie.inference.bradley_terry_result",
@@ -86,6 +94,7 @@ _HOMES = {
     "CaveatWarning": "neartie.data.errors",
     "ContentAudit": "neartie.audits.content_analysis",
     "ContentAxes": "neartie.audits.content_axes",
+    "ControlComparison": "neartie.audits.control_comparison",
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
     "FamilyShifts": "neartie.audits.family_shifts",
@@ -97,6 +106,7 @@ _HOMES = {
     "Replication": "neartie.audits.replication",
     "ResidualDifPriors": "neartie.models.priors",
     "Responses": "neartie.data.responses",
+    "Robustness": "neartie.audits.robustness",
     "ScreenSettings": "neartie.audits.screen",
     "TwoPLPriors": "neartie.models.priors",
     "add_log_likelihood": "neartie.inference.log_likelihood",
@@ -104,16 +114,20 @@ _HOMES = {
     "analyse_content": "neartie.audits.content_analysis",
     "associate_families": "neartie.audits.content_families",
     "attribute_sources": "neartie.audits.attribution",
+    "audit_collection": "neartie.audits.collection",
     "audit_near_ties": "neartie.audits.near_tie",
     "bootstrap_bradley_terry": "neartie.inference.bradley_terry_bootstrap",
     "build_bradley_terry": "neartie.models.bradley_terry_model",
     "build_mirt_dif": "neartie.models.mirt_dif",
     "build_residual_dif": "neartie.models.residual_dif_model",
     "build_two_pl": "neartie.models.two_pl",
+    "check_robustness": "neartie.audits.robustness",
     "compare_common_models": "neartie.audits.common_models",
+    "compare_controls": "neartie.audits.control_comparison",
     "compare_models": "neartie.inference.compare_loo",
     "describe": "neartie.data.summary",
     "diagnostics": "neartie.inference.diagnostics",
+    "exact_common_models": "neartie.audits.collection",
     "fit": "neartie.inference.fit",
     "fit_bradley_terry": "neartie.inference.bradley_terry",
     "load_example": "neartie.data.example",
@@ -144,6 +158,7 @@ _HOMES = {
 
 __all__ = [
     "Attribution",
+    "AuditCollection",
     "AuditSettings",
     "Battles",
     "BradleyTerryFit",
@@ -151,6 +166,7 @@ __all__ = [
     "CaveatWarning",
     "ContentAudit",
     "ContentAxes",
+    "ControlComparison",
     "ConvergenceError",
     "DataError",
     "FamilyShifts",
@@ -162,6 +178,7 @@ __all__ = [
     "Replication",
     "ResidualDifPriors",
     "Responses",
+    "Robustness",
     "ScreenSettings",
     "TwoPLPriors",
     "__version__",
@@ -170,16 +187,20 @@ __all__ = [
     "analyse_content",
     "associate_families",
     "attribute_sources",
+    "audit_collection",
     "audit_near_ties",
     "bootstrap_bradley_terry",
     "build_bradley_terry",
     "build_mirt_dif",
     "build_residual_dif",
     "build_two_pl",
+    "check_robustness",
     "compare_common_models",
+    "compare_controls",
     "compare_models",
     "describe",
     "diagnostics",
+    "exact_common_models",
     "fit",
     "fit_bradley_terry",
     "load_example",
