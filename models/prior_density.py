@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special, stats
 
 from neartie.models.priors import DifPriors
 
 type Floats = NDArray[np.float64]
+type Values = Floats | float
 
 LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
@@ -37,12 +38,12 @@ def response_log_likelihood(values: NDArray[np.int8], logit: Floats) -> Floats:
     return np.where(values >= 0, special.log_expit(sign * logit), 0.0)
 
 
-def normal(values: ArrayLike, mean: ArrayLike, sd: ArrayLike) -> float:
+def normal(values: Values, mean: Values, sd: Values) -> float:
     """Return the log density of independent normal values.
 
     Examples
     --------
-    >>> round(normal([0.0, 1.0], 0.0, 1.0), 4)
+    >>> round(normal(np.array([0.0, 1.0]), 0.0, 1.0), 4)
     -2.3379
     """
     return float(np.sum(stats.norm.logpdf(values, mean, sd)))
@@ -59,7 +60,7 @@ def log_normal(value: float, median: float, log_sd: float) -> float:
     return float(stats.norm.logpdf(np.log(value), np.log(median), log_sd) - np.log(value))
 
 
-def zero_sum_normal(values: ArrayLike, sd: float, *, axes: int = 1) -> float:
+def zero_sum_normal(values: Values, sd: float, *, axes: int = 1) -> float:
     r"""Return the log density of values that sum to zero over their last axes.
 
     Parameters
@@ -79,7 +80,7 @@ def zero_sum_normal(values: ArrayLike, sd: float, *, axes: int = 1) -> float:
 
     Examples
     --------
-    >>> round(zero_sum_normal([0.0, 0.0], 1.0), 4)
+    >>> round(zero_sum_normal(np.zeros(2), 1.0), 4)
     -0.9189
     """
     x = np.asarray(values, dtype=np.float64)
@@ -88,7 +89,7 @@ def zero_sum_normal(values: ArrayLike, sd: float, *, axes: int = 1) -> float:
     return float(-0.5 * np.square(x / sd).sum() - free * (LOG_ROOT_TWO_PI + np.log(sd)))
 
 
-def half_student_t(values: ArrayLike, df: float, scale: float) -> float:
+def half_student_t(values: Values, df: float, scale: float) -> float:
     """Return the log density of independent absolute values of t-distributed ones.
 
     Examples
