@@ -13,12 +13,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from neartie.audits.multiplicity import control_false_discoveries
 from neartie.audits.screen_caveats import collect_caveats
 from neartie.audits.screen_curves import item_curves
 from neartie.audits.screen_labels import bad_labels, judge, labelled_kinds, precision_table
 from neartie.audits.screen_null import permutation_null
 from neartie.audits.screen_partners import choose_partners
-from neartie.audits.screen_reasons import DEGENERATE, RANKED, classify, reasons
+from neartie.audits.screen_reasons import DEGENERATE, LEVEL, RANKED, classify, reasons
 from neartie.audits.screen_result import ItemScreen
 from neartie.audits.screen_statistics import (
     STATISTICS,
@@ -62,6 +63,9 @@ class ScreenSettings:
         Shuffles for the permutation null; 0 leaves it out.
     n_curves : int
         Items whose characteristic is drawn.
+    level : float in (0, 1)
+        False discovery rate among the items that are taken to go with the others; the rest is
+        flat. See `neartie.audits.screen_reasons.reasons`.
     """
 
     form: str = "symmetric"
@@ -72,10 +76,13 @@ class ScreenSettings:
     statistics: str = "auto"
     n_null: int = 200
     n_curves: int = 12
+    level: float = LEVEL
 
     def __post_init__(self) -> None:
         if self.statistics not in ("auto", "all", "fast"):
             raise ValueError(f"statistics must be auto, all or fast, got {self.statistics!r}")
+        if not 0 < self.level < 1:
+            raise ValueError(f"level must lie in (0, 1), got {self.level}")
         for name in ("n_null", "n_curves"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
@@ -155,7 +162,7 @@ def screen_items(
         say("pairs and null", number / len(groups))
         part = ordered.take(items=members)
         parts.append(_screen_part(part, settings, np.random.default_rng(child)))
-    table = _finish(pd.concat([part.table for part in parts], ignore_index=True), ordered)
+    table = _finish(pd.concat([part.table for part in parts], ignore_index=True), ordered, settings)
     say("curves", 0)
     ranked = table[table["kind"] == RANKED]
     curves = item_curves(ordered, ranked["item"].head(settings.n_curves).tolist(), groups=groups)
@@ -220,7 +227,7 @@ def _screen_part(part: Responses, settings: ScreenSettings, rng: np.random.Gener
         leave_out=_too_slow(part, partners, settings.statistics),
     )
     table = found.table.assign(item=part.item_ids, varies=varying_items(part))
-    low = high = p_value = np.full(part.n_item, np.nan)
+    low = high = p_value = p_below = np.full(part.n_item, np.nan)
     null_exact = True
     if settings.n_null:
         null = permutation_null(
@@ -232,8 +239,9 @@ def _screen_part(part: Responses, settings: ScreenSettings, rng: np.random.Gener
             n_draws=settings.n_null,
             rng=null_rng,
         )
-        low, high, p_value, null_exact = null.low, null.high, null.p_value, null.exact
-    table = table.assign(null_low=low, null_high=high, p_null=p_value)
+        low, high, null_exact = null.low, null.high, null.exact
+        p_value, p_below = null.p_value, null.p_below
+    table = table.assign(null_low=low, null_high=high, p_null=p_value, p_below=p_below)
     return _Part(
         table=table.assign(**_own_source(found, code)),
         sources=_source_table(found, names, code),
@@ -291,8 +299,8 @@ def _source_table(found: ItemStatistics, names: list[str], code: NDArray[np.int6
     return pd.DataFrame(rows, columns=["source", "partner_source", "n_pairs", "mean"])
 
 
-def _finish(table: pd.DataFrame, ordered: Responses) -> pd.DataFrame:
-    """Add class, rank, reason and what is known of items, and put the worst first."""
+def _finish(table: pd.DataFrame, ordered: Responses, settings: ScreenSettings) -> pd.DataFrame:
+    """Add adjusted p-values, class, rank, reason and what is known of items, and put the worst first."""
     known = ordered.items.set_index("item").loc[table["item"]].reset_index()
     table["kind"] = classify(table, binary=ordered.is_binary)
     labels = bad_labels(known)
@@ -304,15 +312,30 @@ def _finish(table: pd.DataFrame, ordered: Responses) -> pd.DataFrame:
     coefficient = table["signed_isotonic_r2"].where(table["kind"] == RANKED).to_numpy()
     rank = np.full(len(table), np.nan)
     ranked = ~np.isnan(coefficient)
-    rank[ranked] = stats.rankdata(coefficient[ranked], method="min")
+    # Items that were answered alike differ by the order of a sum at most, and share a rank.
+    rank[ranked] = stats.rankdata(np.round(coefficient[ranked], 12), method="min")
     table["rank"] = pd.array(np.where(ranked, rank, 0), dtype="Int64")
     table.loc[~ranked, "rank"] = pd.NA
-    table["reason"] = reasons(table)
+    tests = control_false_discoveries(
+        table.set_index("item")["p_null"].where(ranked), level=settings.level
+    )
+    table["p_adjusted"] = tests["p_adjusted"].to_numpy()
+    table[["reason", "strength"]] = reasons(
+        table, binary=ordered.is_binary, n_null=settings.n_null, level=settings.level
+    )
     place = table["kind"].map({kind: k for k, kind in enumerate((RANKED, *DEGENERATE))})
     order = np.lexsort([np.arange(len(table)), np.nan_to_num(rank), place])
     columns = ["item", *(["source"] if "source" in known else []), "n_models", "accuracy"]
     columns += ["n_pairs", *STATISTICS, "n_negative", "n_disagree", "null_low", "null_high"]
-    columns += ["p_null", "own_source", "other_sources", "kind"]
+    columns += [
+        "p_null",
+        "p_adjusted",
+        "p_below",
+        "own_source",
+        "other_sources",
+        "kind",
+        "strength",
+    ]
     columns += [*(["is_bad"] if labels is not None else []), "rank", "reason"]
     return table.iloc[order][columns].reset_index(drop=True)
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from neartie.audits.screen_reasons import (
     DEGENERATE,
+    FEWEST_TO_JUDGE,
     RANKED,
     SOLVED_BY_EVERYBODY,
     SOLVED_BY_NOBODY,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from neartie.audits.screen import ScreenSettings
 
 FEW_MODELS: Final = 30
+FEW_ITEMS: Final = 8
 MANY_NEGATIVE: Final = 0.4
 MANY_FLAT: Final = 0.5
 # 2.5 % of fewer shuffles are less than one.
@@ -56,10 +58,11 @@ def collect_caveats(
     return tuple(
         dict.fromkeys(
             [
+                *_too_few(ranked, settings.within),
                 *_structure(ranked, settings.within),
                 *_without_coefficient(table),
                 *_few_models(n_models),
-                *_flat(ranked),
+                *_flat(ranked, settings.level),
                 *_few_shuffles(settings.n_null),
                 *_blank(n_blank, settings.within),
                 *_signs(ranked, settings.direction),
@@ -113,12 +116,34 @@ def _few_models(n_models: int) -> list[str]:
     return [f"With {n_models} models a coefficient is mostly noise; trust the order loosely."]
 
 
-def _flat(ranked: pd.DataFrame) -> list[str]:
-    if ranked["null_low"].isna().all():
+def _too_few(ranked: pd.DataFrame, within: str | None) -> list[str]:
+    if not 0 < len(ranked) < FEW_ITEMS or within is not None:
         return []
-    flat = ranked["signed_isotonic_r2"].between(ranked["null_low"], ranked["null_high"]).mean()
+    judged = (
+        "none is called flat, and the order says little"
+        if len(ranked) < FEWEST_TO_JUDGE
+        else "take reasons and order as hints"
+    )
+    text = (
+        f"There is not enough to judge items by: {len(ranked)} of them have a coefficient, each "
+        f"compared with {len(ranked) - 1} other{'s' if len(ranked) > 2 else ''} at most; {judged}."
+    )
+    return [text]
+
+
+def _flat(ranked: pd.DataFrame, level: float) -> list[str]:
+    if ranked["p_adjusted"].isna().all():
+        return []
+    flat = (ranked["p_adjusted"] > level).mean()
     if flat <= MANY_FLAT:
         return []
+    if flat == 1:
+        text = (
+            "The ranked items cannot be told from shuffled answers, not one of them: there are too "
+            "few models, items or shuffles, or the items do not belong together. So none is called "
+            "flat."
+        )
+        return [text]
     return [f"{flat:.0%} of the ranked items cannot be told from shuffled answers."]
 
 

@@ -18,6 +18,8 @@ BINARY_BUDGET: Final = 3e11
 GRADED_BUDGET: Final = 2e9
 FEWEST_CLASSES: Final = 8
 CLASSES_AT_ONCE: Final = 32
+# A draw that equals the observed coefficient but for the order of a sum is a tie.
+TIE: Final = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -31,6 +33,8 @@ class PermutationNull:
     p_value : (n_item,) float
         (1 + draws at least as large as the observed) / (draws + 1): small for an item that goes
         with the others.
+    p_below : (n_item,) float
+        The same with draws at most as large: small for an item that goes against the others.
     n_draws : int
     n_classes : int
         Items whose answers were shuffled.
@@ -43,6 +47,7 @@ class PermutationNull:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     p_value: NDArray[np.float64]
+    p_below: NDArray[np.float64]
     n_draws: int
     n_classes: int
     exact: bool
@@ -80,13 +85,22 @@ def permutation_null(
     -----
     In complete right/wrong data the distribution depends on the item through its number of
     right answers alone (apart from its own place among the partners), so one item for each
-    number is shuffled; where even these are too many, evenly spaced ones.
+    number is shuffled; where even these are too many, evenly spaced ones. In other data items with
+    the same answers share their shuffles (unless each item has partners of its own). A draw that
+    differs from the observed value by rounding alone counts as equal to it, on both sides. So
+    items that were answered alike get the same p-values to the last digit.
     """
     use = np.flatnonzero(~np.isnan(coefficient))
-    low, high, p_value = (np.full(responses.n_item, np.nan) for _ in range(3))
+    low, high, p_value, p_below = (np.full(responses.n_item, np.nan) for _ in range(4))
     if len(use) == 0:
         return PermutationNull(
-            low=low, high=high, p_value=p_value, n_draws=n_draws, n_classes=0, exact=True
+            low=low,
+            high=high,
+            p_value=p_value,
+            p_below=p_below,
+            n_draws=n_draws,
+            n_classes=0,
+            exact=True,
         )
     chosen, own_class, exact = _classes(responses, use, neighbours, n_draws)
     streams = rng.spawn(len(chosen))
@@ -100,10 +114,20 @@ def permutation_null(
             ]
         )
     low[use], high[use] = np.quantile(draws, BAND, axis=1)[:, own_class]
-    at_least = (draws[own_class] >= coefficient[use, None]).sum(axis=1)
-    p_value[use] = (1 + at_least) / (n_draws + 1)
+    draws.sort(axis=1)
+    for item, k in zip(use, own_class, strict=True):
+        n_below = np.searchsorted(draws[k], coefficient[item] - TIE, side="left")
+        n_at_most = np.searchsorted(draws[k], coefficient[item] + TIE, side="right")
+        p_value[item] = (1 + n_draws - n_below) / (n_draws + 1)
+        p_below[item] = (1 + n_at_most) / (n_draws + 1)
     return PermutationNull(
-        low=low, high=high, p_value=p_value, n_draws=n_draws, n_classes=len(chosen), exact=exact
+        low=low,
+        high=high,
+        p_value=p_value,
+        p_below=p_below,
+        n_draws=n_draws,
+        n_classes=len(chosen),
+        exact=exact,
     )
 
 
@@ -117,9 +141,13 @@ def _classes(
     accuracy = responses.item_accuracy()["accuracy"].to_numpy()[use]
     order = np.argsort(accuracy, kind="stable")
     same = responses.is_binary and responses.n_missing == 0 and neighbours is None
-    _, level = np.unique(accuracy[order], return_inverse=True) if same else (None, None)
-    code = level if level is not None else np.arange(len(use))
-    n_code = int(code[-1]) + 1
+    if same:
+        code = np.unique(accuracy[order], return_inverse=True)[1]
+    elif neighbours is None:
+        code = _contents(responses, use[order])
+    else:
+        code = np.arange(len(use))
+    n_code = int(code.max()) + 1
     n_partner = responses.n_item if neighbours is None else neighbours.shape[1]
     budget = BINARY_BUDGET if responses.is_binary else GRADED_BUDGET
     most = max(FEWEST_CLASSES, int(budget / (n_draws * n_partner * max(64, responses.n_model))))
@@ -131,6 +159,13 @@ def _classes(
     for k, group in enumerate(members):
         own_class[group] = k
     return chosen, own_class, n_code <= most
+
+
+def _contents(responses: Responses, items: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return a number for each item, the same for items with the same answers."""
+    seen: dict[bytes, int] = {}
+    keys = (responses.values[item].tobytes() for item in items)
+    return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.intp)
 
 
 def _shuffles(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from neartie.audits.screen_reasons import RANKED
+from neartie.audits.screen_reasons import RANKED, STRONG, WEAK
 from neartie.audits.screen_statistics import STATISTICS
 
 #: How many of the worst items the short forms name.
@@ -25,10 +26,11 @@ class ItemScreen:
         is one, `n_models` (answers), `accuracy`, `n_pairs` (defined pairs), the statistics of
         `item_statistics`, `n_negative` (pairs), `n_disagree` (pairs in which Kendall's tau has
         another sign), `null_low`, `null_high`, `p_null` (see `PermutationNull`; empty without a
-        null), `own_source` and `other_sources` (mean coefficient with partners of the same
+        null), `p_adjusted` (`p_null` adjusted over the ranked items, Benjamini-Hochberg),
+        `p_below` (small for an item that goes against the others), `own_source` and `other_sources` (mean coefficient with partners of the same
         source and of others), `kind` (`ranked`, or why there is no coefficient), `is_bad` where
         known, `rank` (1 = worst; equal coefficients share a rank; missing without one),
-        `reason`.
+        `strength` (strong, weak or blank) and `reason`; see `screen_reasons.reasons`.
     auc : DataFrame
         Where items carry `is_bad`: `statistic`, `n_bad`, `n_good`, `auc`, `low`, `high`,
         `auc_within` (mean over sources, weighted by pairs of a bad and a good item), `reason`.
@@ -73,9 +75,19 @@ class ItemScreen:
     warnings: tuple[str, ...]
 
     def review(self) -> pd.DataFrame:
-        """Return the items that have a coefficient and a reason, worst first."""
+        """Return the items that have a coefficient and a reason: strong ones, then the worst."""
         suspicious = (self.table["kind"] == RANKED) & (self.table["reason"] != "")
-        return self.table[suspicious]
+        listed = self.table[suspicious]
+        weak = (listed["strength"] != STRONG).to_numpy()
+        return listed.iloc[np.argsort(weak, kind="stable")]
+
+    def review_counts(self) -> dict[str, int]:
+        """Return how many items of the review list have a strong reason, and how many a weak one.
+
+        Items that nobody solved have no rank; they are in `kinds`.
+        """
+        counts = self.review()["strength"].value_counts()
+        return {strength: int(counts.get(strength, 0)) for strength in (STRONG, WEAK)}
 
     def without_coefficient(self) -> pd.DataFrame:
         """Return the items that could not be ranked, class by class."""
@@ -96,13 +108,15 @@ class ItemScreen:
             "n_models": self.n_models,
             "n_ranked": self.n_ranked,
             "n_review": len(review),
+            "n_review_strong": self.review_counts()[STRONG],
+            "n_review_weak": self.review_counts()[WEAK],
             "kinds": self.kinds(),
             "n_pairs": self.n_pairs,
             "n_undefined_pairs": self.n_undefined,
             "n_sign_disagree": self.n_disagree,
             "mean_signed_isotonic_r2": coefficient.mean() if self.n_ranked else None,
             "n_negative_items": int((coefficient < 0).sum()),
-            "worst": worst[["item", "signed_isotonic_r2", "reason"]].to_dict("records"),
+            "worst": worst[["item", "signed_isotonic_r2", "strength", "reason"]].to_dict("records"),
             "auc": self.auc.set_index("statistic")[["auc", "low", "high"]].to_dict("index"),
             "precision": self.precision.to_dict("records"),
             "labelled": self.labelled.to_dict("records"),
