@@ -19,8 +19,10 @@ from neartie.audits.screen_statistics import (
     INTERITEM,
     SLOW,
     STATISTICS,
+    available_statistics,
     item_statistics,
     suspicion,
+    varying_items,
 )
 from neartie.audits.screen_store import PartStore
 from neartie.data.errors import DataError
@@ -66,7 +68,7 @@ def subsample_experiment(
     Parameters
     ----------
     responses : Responses
-        Right/wrong answers; the item table has `is_bad`.
+        Right/wrong or graded; the item table has `is_bad`.
     n_items, n_models : int
         Size of a subsample, drawn without replacement.
     n_resamples : int
@@ -84,12 +86,14 @@ def subsample_experiment(
     -------
     DataFrame
         `n_items`, `n_models`, `resample`, `statistic`, `n_bad`, `auc` (missing where the
-        statistic is not estimable).
+        statistic is not estimable). `attrs["left_out"]` names the statistics that graded answers
+        do not have.
 
     Raises
     ------
     DataError
-        If there are too few items, models, or bad items, or the folder holds another run.
+        If there are too few items, models, or bad items, no statistic asked for exists for graded
+        answers, or the folder holds another run.
     """
     design = [Configuration(n_items=n_items, n_models=n_models, with_replacement=False)]
     return _run(responses, design, n_resamples, fewest_bad, statistics, rng, folder, progress)
@@ -217,6 +221,7 @@ def _run(
     progress: Progress | None,
 ) -> pd.DataFrame:
     ordered, bad = _checked(responses, design, n_resamples, fewest_bad, statistics)
+    statistics, left_out = available_statistics(ordered, statistics)
     seed = int(rng) if isinstance(rng, (int, np.integer)) else int(
         np.random.default_rng(rng).integers(2**53)
     )  # fmt: skip
@@ -248,6 +253,7 @@ def _run(
     ]  # fmt: skip
     table = pd.DataFrame(rows)
     table["auc"] = table["auc"].astype(float)
+    table.attrs["left_out"] = left_out
     return table
 
 
@@ -265,8 +271,11 @@ def _checked(
         raise ValueError(
             f"n_resamples and fewest_bad must be at least 1, got {n_resamples} and {fewest_bad}"
         )
-    if not responses.is_binary:
-        raise DataError("the experiments are about right/wrong answers; these are graded")
+    if not available_statistics(responses, statistics)[0]:
+        raise DataError(
+            f"{', '.join(statistics)} need right/wrong answers, and these are graded; name other "
+            "statistics, or a score from which on an answer is right (--threshold)"
+        )
     ordered, _ = responses.canonical()
     bad = bad_labels(ordered.items)
     if bad is None:
@@ -302,10 +311,14 @@ def _resample(
     for _ in range(MOST_TRIES):
         items = np.sort(rng.choice(data.n_item, cell.n_items, replace=False))
         models = np.sort(rng.choice(data.n_model, cell.n_models, replace=cell.with_replacement))
-        values = data.values[items][:, models]
-        right, seen = (values == 1).any(axis=1), (values == 0).any(axis=1)
-        n_bad = int(bad[items][right & seen].sum())
-        n_good = int((right & seen).sum()) - n_bad
+        part = Responses.build(
+            data.values[items][:, models],
+            items=[data.item_ids[i] for i in items],
+            models=[str(m) for m in range(len(models))],
+        )
+        varies = varying_items(part)
+        n_bad = int(bad[items][varies].sum())
+        n_good = int(varies.sum()) - n_bad
         if n_bad >= fewest_bad and n_good >= 1:
             break
     else:
@@ -313,11 +326,6 @@ def _resample(
             f"in {MOST_TRIES} draws of {cell.n_items} items x {cell.n_models} models none had "
             f"{fewest_bad} bad items that vary; ask for fewer, or for larger samples"
         )
-    part = Responses.build(
-        values,
-        items=[data.item_ids[i] for i in items],
-        models=[str(m) for m in range(len(models))],
-    )
     leave_out = frozenset(SLOW) - frozenset(statistics)
     table = suspicion(item_statistics(part, leave_out=leave_out).table)
     found = {

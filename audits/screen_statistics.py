@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -190,6 +191,26 @@ def suspicion(table: pd.DataFrame) -> pd.DataFrame:
     return table[names] * [1.0 if name in SUSPICIOUS_WHEN_LARGE else -1.0 for name in names]
 
 
+def available_statistics(
+    responses: Responses, asked: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which of the statistics asked for the answers allow, and which they do not.
+
+    Parameters
+    ----------
+    responses : Responses
+    asked : sequence of str
+        Out of `STATISTICS`.
+
+    Returns
+    -------
+    tuple of str, tuple of str
+        In the order asked for. Graded answers do not allow those of `RIGHT_WRONG`.
+    """
+    lost = () if responses.is_binary else RIGHT_WRONG
+    return tuple(s for s in asked if s not in lost), tuple(s for s in asked if s in lost)
+
+
 def varying_items(responses: Responses) -> NDArray[np.bool_]:
     """(n_item,) bool: items on which at least two models have different scores."""
     observed, values = responses.observed, responses.values
@@ -230,10 +251,8 @@ def _add_slow(
                 columns[name] = np.full(len(right), np.nan)
                 columns[name][varies] = value
         else:
-            notes.append(
-                "d_2pl and a_2pl are missing: the two-parameter model has too few items, or did "
-                "not reach its mode"
-            )
+            why = f"needs at least {FEWEST_MODEL_ITEMS} items" if mode is None else "found no mode"
+            notes.append(f"d_2pl and a_2pl are missing: the two-parameter model {why}")
     left = sorted(leave_out & set(SLOW))
     if left:
         notes.append(f"{', '.join(left)} left out")

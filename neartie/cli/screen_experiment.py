@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neartie.cli.options import ItemsOption, ResponsesPath, RowsOption, SeedOption, load_responses
+from neartie.cli.options import (
+    ItemsOption,
+    Repeats,
+    RepeatsOption,
+    ResponsesPath,
+    RowsOption,
+    Scores,
+    ScoresOption,
+    SeedOption,
+    ThresholdOption,
+    load_responses,
+)
 from neartie.cli.progress import show_progress
 
 if TYPE_CHECKING:
@@ -43,6 +54,9 @@ def subsample(
     fewest_bad: BadOption = 5,
     statistics: StatisticsOption = None,
     rows: RowsOption = None,
+    scores: ScoresOption = Scores.binary,
+    threshold: ThresholdOption = None,
+    repeats: RepeatsOption = Repeats.stop,
     seed: SeedOption = 0,
     out: OutOption = OUTPUT,
 ) -> None:
@@ -50,7 +64,9 @@ def subsample(
     from neartie.audits.screen_experiments import subsample_experiment
     from neartie.audits.screen_statistics import STATISTICS
 
-    data = load_responses(responses, items=items, rows=rows)
+    data = load_responses(
+        responses, items=items, rows=rows, scores=scores, threshold=threshold, repeats=repeats
+    )
     with show_progress() as say:
         results = subsample_experiment(
             data,
@@ -80,6 +96,9 @@ def grid(
     fewest_bad: BadOption = 1,
     statistics: StatisticsOption = None,
     rows: RowsOption = None,
+    scores: ScoresOption = Scores.binary,
+    threshold: ThresholdOption = None,
+    repeats: RepeatsOption = Repeats.stop,
     seed: SeedOption = 0,
     out: OutOption = OUTPUT,
 ) -> None:
@@ -88,7 +107,9 @@ def grid(
     from neartie.audits.screen_statistics import INTERITEM
 
     counts, shares = _counts(item_counts), _numbers(model_shares, "--model-shares")
-    data = load_responses(responses, items=items, rows=rows)
+    data = load_responses(
+        responses, items=items, rows=rows, scores=scores, threshold=threshold, repeats=repeats
+    )
     with show_progress() as say:
         results = grid_experiment(
             data,
@@ -118,7 +139,15 @@ def _write(results: pd.DataFrame, out: Path, settings: dict[str, object]) -> Non
         write_csv_atomic(summary, folder / "statistics.csv")
         write_csv_atomic(cells.agg(["mean", "std", "count"]).reset_index(), folder / "cells.csv")
         write_json_atomic(
-            settings | {"statistics": summary.to_dict("records")}, folder / "summary.json"
+            settings
+            | {"left_out": results.attrs["left_out"]}
+            | {"statistics": summary.to_dict("records")},
+            folder / "summary.json",
+        )
+    if results.attrs["left_out"]:
+        print(
+            f"Left out, for they need right/wrong answers and these are graded: "
+            f"{', '.join(results.attrs['left_out'])}\n"
         )
     shown = summary.drop(columns=["missing"]).round(3)
     print(shown.to_string(index=False))
