@@ -56,7 +56,7 @@ def expected_scores(posterior: xr.DataTree) -> xr.DataArray:
     array([[[0.5  , 0.806]]])
     """
     draws = posterior["posterior"].to_dataset()
-    predictor = _predictor(posterior)
+    predictor = linear_predictor(posterior)
     n_chain, n_draw = draws.sizes["chain"], draws.sizes["draw"]
     models = _models(posterior)
     scores = np.empty((n_chain, n_draw, len(models)))
@@ -75,8 +75,25 @@ def expected_scores(posterior: xr.DataTree) -> xr.DataArray:
 type Predictor = Callable[[int, int], Floats]
 
 
-def _predictor(posterior: xr.DataTree) -> Predictor:
-    """Return the function that gives the linear predictor, (n_item, n_model), of one draw."""
+def linear_predictor(posterior: xr.DataTree) -> Predictor:
+    """Return the function that gives the logit of every answer under one draw.
+
+    Parameters
+    ----------
+    posterior : DataTree
+        As in `expected_scores`.
+
+    Returns
+    -------
+    callable
+        Takes the positions of a chain and of a draw, and returns an (n_item, n_model) array of
+        its own, logit.
+
+    Raises
+    ------
+    ValueError
+        If the posterior has no items and models.
+    """
     draws = posterior["posterior"].to_dataset()
     parts = [
         part
