@@ -63,7 +63,9 @@ class FlatModel:
         def released(point: Floats, *shared: Any) -> Any:
             return compiled(point, *shared)
 
-        return _evaluator(released, self._shared)
+        evaluate = _evaluator(released, self._shared)
+        evaluate(self.start)  # compiles here, before threads start
+        return evaluate
 
     def expand(self, points: Floats) -> xr.Dataset:
         """Return the variables that belong to unconstrained points.
