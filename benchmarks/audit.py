@@ -2,6 +2,7 @@
 
     python benchmarks/audit.py                # breakdown and whole process
     python benchmarks/audit.py --growth       # also over items, models and K
+    python benchmarks/audit.py --battery      # robustness battery and permuted families
 
 The matrix is simulated: 14,042 items in 57 sources, about 1,500 retained models of 5 families in
 two halves. Settings are the paper's: K grid to 256, three rounds and the refit, 1,000 controls,
@@ -24,7 +25,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from neartie.audits.control_comparison import compare_controls
 from neartie.audits.near_tie import audit_near_ties
+from neartie.audits.robustness import check_robustness
 from neartie.audits.settings import AuditSettings
 from neartie.data.responses import Responses
 from neartie.data.simulate import simulate_leaderboard
@@ -114,10 +117,27 @@ def growth() -> None:
         print(f"| {n_items:,} | {n_models:,} | {k} | {seconds:.1f} |")
 
 
+def battery(data: Responses, permutations: int) -> None:
+    """Print the time of the robustness battery and of a few permutations of family labels."""
+    audit = audit_near_ties(data, PRIMARY, rng=1)
+    clock = StepClock()
+    begin = time.perf_counter()
+    checked = check_robustness(data, audit, progress=clock)
+    seconds = time.perf_counter() - begin
+    clock.close()
+    print(f"\nbattery of {len(checked.table) - 1} variants, 200 controls: {seconds:.1f} s")
+    for rerun in ("all", "last"):
+        begin = time.perf_counter()
+        compare_controls(data, audit, permutations=permutations, controls=0, rerun=rerun)
+        seconds = time.perf_counter() - begin
+        print(f"{permutations} permutations of families, rerun {rerun}: {seconds:.1f} s")
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--growth", action="store_true", help="also time other sizes")
+    parser.add_argument("--battery", action="store_true", help="robustness and permutations only")
     parser.add_argument("--items", type=int, default=14042)
     parser.add_argument("--models", type=int, default=1680)
     options = parser.parse_args()
@@ -127,6 +147,9 @@ def main() -> None:
     print(f"first small audit, compilation or its cache: {time.perf_counter() - begin:.1f} s")
 
     data = board(options.items, options.models)
+    if options.battery:
+        battery(data, permutations=4)
+        return
     for label, settings in (("primary", PRIMARY), ("default", AuditSettings())):
         seconds, steps, size = run(data, settings)
         print(f"\n{label}: {size}\n\n| step | seconds |\n| --- | ---: |")
