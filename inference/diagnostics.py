@@ -86,7 +86,7 @@ def diagnostics(posterior: xr.DataTree) -> pd.DataFrame:
 
     Examples
     --------
-    >>> draws = np.random.default_rng(1).standard_normal((2, 500, 1))
+    >>> draws = np.random.default_rng(1).standard_normal((4, 1000, 1))
     >>> tree = xr.DataTree.from_dict(
     ...     {"posterior": xr.Dataset({"ability": (("chain", "draw", "model"), draws)},
     ...                              coords={"model": ["a"]})}

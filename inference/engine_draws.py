@@ -68,7 +68,7 @@ def importance_shape(log_ratio: Floats) -> float:
     Returns
     -------
     float
-        :math:`\hat k`; NaN where it cannot be told: fewer than 20 draws, or equal ratios.
+        :math:`\hat k`; NaN where it cannot be told: fewer than 50 draws, or equal ratios.
 
     References
     ----------
@@ -86,7 +86,7 @@ def importance_shape(log_ratio: Floats) -> float:
     from arviz_stats.base import array_stats
 
     finite = log_ratio[np.isfinite(log_ratio)]
-    if finite.size < 20 or np.ptp(finite) < 1e-6:
+    if finite.size < 50 or np.ptp(finite) < 1e-6:
         return float("nan")
     # ArviZ takes log-likelihoods, whose importance ratios are their negatives.
     _, shape = array_stats.psislw(-(finite - finite.max()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
 from typing import Any, Final
 
@@ -119,7 +119,8 @@ def fit(
     Warns
     -----
     CaveatWarning
-        Once, if the posterior is not converged or not assessed. The verdict says why.
+        Once, if the posterior is not converged or not assessed, or a mode was sought of scales
+        that are estimated. The verdict says why.
 
     Notes
     -----
@@ -155,10 +156,14 @@ def fit(
         scored = tree["posterior"].to_dataset().assign(expected_score=expected_scores(tree))
         tree["posterior"] = xr.DataTree(scored)
     said = _judge(tree, drawn)
+    collapsing = _scales_at_mode(tree, model)
+    if collapsing:
+        said = replace(said, verdict=f"{said.verdict} {collapsing}")
     tree.attrs = {**tree.attrs, **asdict(said)}
     if log_likelihood:
         tree = add_log_likelihood(tree, model, thin=log_likelihood_thin, memory_limit=memory_limit)
-    if said.converged == "no" or (engine == "nuts" and said.converged == "not assessed"):
+    doubtful = engine == "nuts" and said.converged == "not assessed"
+    if said.converged == "no" or doubtful or collapsing:
         warnings.warn(said.verdict, CaveatWarning, stacklevel=2)
     return tree
 
@@ -257,6 +262,20 @@ def _judge(tree: xr.DataTree, drawn: EngineDraws) -> Convergence:
         warnings.simplefilter("ignore", CaveatWarning)
         table = diagnostics(tree)
     return judge_sampler(table, drawn.stats)
+
+
+def _scales_at_mode(tree: xr.DataTree, model: Any) -> str:
+    """Return what to say of scales that are estimated, of engines that look for a mode."""
+    if tree.attrs["engine"] not in ("laplace", "pathfinder"):
+        return ""
+    names = [rv.name for rv in model.free_RVs if rv.name.endswith("_scale") and rv.ndim == 0]
+    if not names:
+        return ""
+    found = ", ".join(f"{name} {float(tree['posterior'][name].median()):.2g}" for name in names)
+    return (
+        f"Scales are estimated here (median {found}): the mode of such a model often lies where "
+        "they and all effects vanish, which says nothing of the data."
+    )
 
 
 def _model(model_or_data: Any, *, kind: str | None, options: Mapping[str, Any] | None) -> Any:

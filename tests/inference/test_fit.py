@@ -272,6 +272,14 @@ def test_nothing_observed_has_no_log_likelihood():
         add_log_likelihood(tree, model)
 
 
+def test_modes_of_estimated_scales_are_named():
+    with pm.Model() as model:
+        scale = pm.LogNormal("effect_scale", 0, 0.1)
+        pm.Normal("effect", 0, scale, shape=2)
+    with pytest.warns(CaveatWarning, match=r"Scales are estimated here \(median effect_scale"):
+        fit(model, engine="laplace", draws=20, rng=1)
+
+
 SCRIPT = """
 import multiprocessing as mp
 mp.set_start_method("spawn", force=True)
