@@ -172,6 +172,7 @@ def check_robustness(
     --------
     >>> from neartie.data.example import load_example
     >>> from neartie.audits.near_tie import audit_near_ties
+    >>> from neartie.audits.settings import AuditSettings
     >>> settings = AuditSettings(dimension=2, alpha=0.5, controls=200, bootstraps=0)
     >>> audit = audit_near_ties(load_example(), settings, rng=1)
     >>> caps = [Variant(name="owner cap 1", owner_cap=1)]
@@ -270,7 +271,7 @@ def _signature(
 
 def _warnings(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     return tuple(
-        f"{row['variant']}: not audited; {row['reason']}."
+        f"{row['variant']}: no result; {row['reason']}."
         for row in rows
         if row["excess_pp"] is None and row["reason"]
     )

@@ -179,7 +179,7 @@ def test_a_population_that_cannot_be_audited_has_a_reason(board, audit):
     found = check_robustness(two, audit, variants=[variant], controls=5)
     assert found.table["excess_pp"].isna().tolist() == [False, True]
     assert "at least two families" in found.table["reason"].iloc[1]
-    assert found.warnings[0].startswith("without one: not audited")
+    assert found.warnings[0].startswith("without one: no result")
     assert "no perturbation" in str(found)
 
 
