@@ -57,7 +57,7 @@ def observed_answers(tree: xr.DataTree, *, group: str = "posterior") -> Observed
     """
     if "observed_data" not in tree.children or "score" not in tree["observed_data"]:
         raise DataError("the fit holds no answers (`score` in `observed_data`) to replicate")
-    score = tree["observed_data"]["score"]
+    score = tree["observed_data"].to_dataset()["score"]
     constant = tree["constant_data"].to_dataset()
     draws = tree[group].to_dataset()
     items, models = (
