@@ -22,7 +22,7 @@ STRONG: Final = "strong"
 WEAK: Final = "weak"
 
 LEVEL: Final = 0.05
-STRONG_LEVEL: Final = 0.005
+STRONG_LEVEL: Final = 0.01
 FEWEST_IN_SOURCE: Final = 5
 FEWEST_TO_JUDGE: Final = 5
 FEWEST_MODELS: Final = 10
@@ -82,9 +82,9 @@ def reasons(
 
     Notes
     -----
-    Strong: negative beyond chance, that is, `p_below` is at most .005 (with fewer than 199
+    Strong: negative beyond chance, that is, `p_below` is at most .01 (with fewer than 99
     shuffles: no shuffle was as low), so that of 1,000 items that have nothing to do with the
-    others about five come out; contradicting its source by more than the null band; solved by
+    others about ten come out; contradicting its source by more than the null band; solved by
     nobody. Weak: flat, negative or contradicting within what chance does, and everything that
     rests on fewer than ten models. An item is flat unless its association with the others stands
     after Benjamini and Hochberg's control of false discoveries over the ranked items. Flat is

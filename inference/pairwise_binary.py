@@ -33,6 +33,7 @@ N_LINEAR: Final = 5
 # Up to so many products of two answers a matrix product is as fast as counting bits, and needs
 # no compiled code: loading that takes a process longer than the work.
 MOST_PRODUCTS: Final = 5e8
+MOST_PRODUCT_PAIRS: Final = 1.5e6
 
 
 @compiled
@@ -215,7 +216,9 @@ def binary_pair_sums(
     n_first = n_item if n_partner is None else n_partner
     statistics = PAIR_STATISTICS if full else PAIR_STATISTICS[:N_LINEAR]
     complete = bool(observed.all())
-    if neighbours is None and len(wanted) * n_first * n_model <= MOST_PRODUCTS:
+    n_pair = len(wanted) * n_first
+    small = n_pair <= MOST_PRODUCT_PAIRS and n_pair * n_model <= MOST_PRODUCTS
+    if neighbours is None and small:
         mask = None if complete else observed
         # one block of rows: the products run on all processors by themselves
         return sum_pairs(

@@ -1,10 +1,12 @@
-"""Scored targets without structure, for controls and resampling."""
+"""Scored targets without structure for controls and resampling; answers to be screened."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from neartie.audits.anchors import build_cells, select_anchors
 from neartie.audits.ranking import cross_family_pairs
+from neartie.data.responses import Responses
 
 
 @pytest.fixture
@@ -31,3 +33,24 @@ def build_example(seed=0, n_item=80, n_model=14, alpha="0.5", primes=False):
         n_items=n_item,
     )
     return values, subtest, pairs
+
+
+@pytest.fixture
+def simulate():
+    return simulate_answers
+
+
+def simulate_answers(n_item=40, n_model=60, *, n_flipped=3, seed=0, missing=0.0):
+    rng = np.random.default_rng(seed)
+    logit = 1.5 * rng.normal(size=n_model) + rng.normal(size=(n_item, 1))
+    values = (rng.random(logit.shape) < 1 / (1 + np.exp(-logit))).astype(np.int8)
+    values[:n_flipped] = 1 - values[:n_flipped]
+    values[rng.random(values.shape) < missing] = -1
+    items = pd.DataFrame(
+        {
+            "item": [f"q{i}" for i in range(n_item)],
+            "source": [("s1", "s2")[i % 2] for i in range(n_item)],
+            "is_bad": [str(int(i < n_flipped)) for i in range(n_item)],
+        }
+    )
+    return Responses.build(values, items=items, models=[f"m{m}" for m in range(n_model)])

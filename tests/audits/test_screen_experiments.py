@@ -156,3 +156,29 @@ def test_what_the_data_do_not_allow_is_said(call, message):
 def test_unknown_statistics_are_named():
     with pytest.raises(ValueError, match="statistics must be out of"):
         subsample(simulate(), statistics=("beauty",))
+
+
+def graded():
+    data = simulate()
+    halves = np.random.default_rng(9).integers(0, 2, data.values.shape) / 2
+    return Responses.build(data.values + halves, items=data.items, models=data.models)
+
+
+def test_graded_answers_have_the_statistics_that_exist_for_them(tmp_path):
+    asked = ("signed_isotonic_r2", "acc", "phi", "kappa", "rho_rest")
+    results = subsample(graded(), statistics=asked, folder=tmp_path)
+    assert results["statistic"].unique().tolist() == ["signed_isotonic_r2", "phi", "rho_rest"]
+    assert results.attrs["left_out"] == ("acc", "kappa")
+    assert summarise(results).set_index("statistic").loc["signed_isotonic_r2", "mean_auc"] > 0.9
+    again = subsample(graded(), statistics=asked, folder=tmp_path)
+    pd.testing.assert_frame_equal(again, results, check_exact=True)
+    sizes = grid_experiment(
+        graded(), item_counts=(8, 16), model_shares=(0.5,), n_resamples=2, rng=2
+    )
+    assert set(sizes["statistic"]) == {"signed_isotonic_r2", "mi", "phi", "u_sym"}
+    assert sizes["auc"].notna().all()
+
+
+def test_graded_answers_without_a_statistic_that_exists_for_them_are_refused():
+    with pytest.raises(DataError, match=r"acc, kappa need right/wrong answers.*--threshold"):
+        subsample(graded(), statistics=("acc", "kappa"))

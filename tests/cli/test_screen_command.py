@@ -206,3 +206,26 @@ def test_a_file_that_is_no_text_is_refused_as_a_list(tmp_path):
     (tmp_path / "ids").write_bytes(b"\xff\xfe\x00q")
     with pytest.raises(DataError, match="cannot be read as a list of item ids"):
         read_ids(tmp_path / "ids")
+
+
+def test_experiments_read_graded_repeated_and_cut_answers(labelled, capsys):
+    table = pd.read_csv(labelled / "responses.csv")
+    long = table.melt(id_vars="item", var_name="model", value_name="score")
+    long["score"] += np.random.default_rng(1).integers(0, 2, len(long)) / 2
+    again = long.head(1).assign(score=lambda row: 1.5 - row["score"])
+    pd.concat([long, again]).to_csv(labelled / "long.csv", index=False)
+    arguments = ["screen-experiment", "grid", str(labelled / "long.csv")]
+    arguments += ["--items", str(labelled / "items.csv"), "--resamples", "2"]
+    arguments += ["--item-counts", "12", "--model-shares", "1"]
+    assert main([*arguments, "--out", str(labelled / "none"), "--scores", "graded"]) == 2
+    capsys.readouterr()
+    arguments += ["--repeats", "first"]
+    out = ["--out", str(labelled / "graded")]
+    assert main([*arguments, *out, "--scores", "graded"]) == 0
+    shown = capsys.readouterr().out
+    assert "need right/wrong answers and these are graded: acc, f1, smc, kappa" in shown
+    assert json.loads((labelled / "graded" / "summary.json").read_text())["left_out"] == [
+        "acc", "f1", "smc", "kappa",
+    ]  # fmt: skip
+    assert main([*arguments, "--out", str(labelled / "cut"), "--threshold", "1"]) == 0
+    assert "acc" in capsys.readouterr().out
