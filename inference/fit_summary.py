@@ -23,11 +23,14 @@ from neartie.inference.posterior_tables import (
     model_variable,
     parameter_table,
 )
+from neartie.models.item_flags import LARGEST_DIFFICULTY, LEAST_DISCRIMINATION, item_flags
 
-# P1's limits for items to look at; a discrimination is taken by its posterior mean.
-LOW_DISCRIMINATION: Final = 0.3
-FAR_DIFFICULTY: Final = 3.0
-
+# What `neartie.models.item_flags.item_flags` says, by its posterior means, in words.
+_IN_WORDS: Final = {
+    "reversed": "reversed: the more able answer it less often",
+    "flat": f"flat: discrimination below {LEAST_DISCRIMINATION:g}",
+    "extreme": f"extreme: difficulty beyond {LARGEST_DIFFICULTY:g}",
+}
 _SEPARATOR: Final = "; "
 _POINT_PACKAGES: Final = ("neartie", "numpy", "scipy", "numba")
 
@@ -259,19 +262,20 @@ def _counts(data: Responses | Battles) -> _Counts:
 
 
 def _flags(items: pd.DataFrame, data: Responses | Battles) -> pd.Series:
+    """Return what is to be said of every item in words, blank for most."""
     reasons: dict[str, list[str]] = {item: [] for item in items["item"]}
     if isinstance(data, Responses):
         for row in data.item_accuracy().to_dict("records"):
             reasons[row["item"]] += _prior_only(row["n"], row["accuracy"])
-    slope = items["discrimination"] if "discrimination" in items else pd.Series(dtype=float)
-    for item, value in zip(items["item"], slope, strict=False):
-        if value < LOW_DISCRIMINATION:
-            kind = "negative" if value < 0 else "low"
-            reasons[item].append(f"{kind} discrimination: check the key")
-    hard = items["difficulty"] if "difficulty" in items else pd.Series(dtype=float)
-    for item, value in zip(items["item"], hard, strict=False):
-        if abs(value) > FAR_DIFFICULTY:
-            reasons[item].append("very hard" if value > 0 else "very easy")
+        place = {item: position for position, item in enumerate(data.item_ids)}
+        rows = data.values[[place[item] for item in items["item"]]]
+        estimates = {
+            name: items[name].to_numpy()
+            for name in ("discrimination", "difficulty")
+            if name in items
+        }
+        for item, found in zip(items["item"], item_flags(rows, **estimates), strict=True):
+            reasons[item] += [_IN_WORDS[flag] for flag in found.split(_SEPARATOR) if flag]
     return pd.Series([_SEPARATOR.join(reasons[item]) for item in items["item"]], dtype="str")
 
 

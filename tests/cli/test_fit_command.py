@@ -125,3 +125,13 @@ def test_family_effects_need_families(tmp_path, capsys):
     place.write_text("item,a,b\nq1,1,0\nq2,0,1\n")
     assert main(["fit", "mirt-dif", str(place), "-k", "1", "--out", str(tmp_path / "out")]) == 2
     assert "famil" in capsys.readouterr().err
+
+
+def test_case_c13_a_reversed_item_is_named(case_dir, tmp_path, capsys):
+    out = tmp_path / "out"
+    place = case_dir / "C13" / "responses.csv"
+    assert main(["fit", "two-pl", str(place), "--engine", "laplace", "--out", str(out)]) == 0
+    flags = pd.read_csv(out / "items.csv", keep_default_na=False).set_index("item")["flag"]
+    assert "reversed" in flags["q04"]
+    assert not flags.drop("q04").str.contains("reversed").any()
+    assert "q04" in (out / "report.html").read_text()
