@@ -47,8 +47,13 @@ def write_help(_: Sphinx) -> None:
     """Write what `--help` prints, so that the page of commands cannot grow stale."""
     folder = Path(__file__).resolve().parent / "_build" / "help"
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("neartie", *get_command(command_line).commands):
-        arguments = ["--help"] if name == "neartie" else [name, "--help"]
+    commands = get_command(command_line).commands
+    pages = {"neartie": ["--help"]}
+    for name, command in commands.items():
+        pages[name] = [name, "--help"]
+        for part in getattr(command, "commands", {}):
+            pages[f"{name}-{part}"] = [name, part, "--help"]
+    for name, arguments in pages.items():
         shown = CliRunner().invoke(command_line, arguments, prog_name="neartie")
         (folder / f"{name}.txt").write_text(shown.stdout, encoding="utf-8")
 

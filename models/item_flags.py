@@ -36,7 +36,7 @@ def item_flags(
     -------
     list of str, n_item
         Of `reversed` (the more able answer it less often), `flat` (discrimination below the
-        limit), `extreme` (difficulty beyond the limit), joined by `; `.
+        limit), `extreme` (difficulty beyond the limit), joined by semicolons.
 
     Raises
     ------
