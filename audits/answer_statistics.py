@@ -19,9 +19,9 @@ MEANINGS: Final = {
     "mean_accuracy": "mean accuracy",
     "model_sd": "standard deviation of the models' accuracies",
     "item_sd": "standard deviation of the items' accuracies",
-    "item_correlation_mean": "mean correlation of an item with the models' accuracies",
-    "item_correlation_sd": "standard deviation of these correlations over items",
-    "family_range": "mean range of an item's accuracy over families, their own mean taken off",
+    "item_correlation_mean": "mean over items of their correlation with the models' accuracies",
+    "item_correlation_sd": "standard deviation over items of this correlation",
+    "family_range": "mean over items of how far families differ beyond their mean accuracy",
 }
 
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from neartie.audits.family_shifts import shift_families as shift_families
     from neartie.audits.near_tie import audit_near_ties as audit_near_ties
     from neartie.audits.pooled_signs import pool_attributions as pool_attributions
+    from neartie.audits.posterior_checks import check_posterior as check_posterior
+    from neartie.audits.posterior_checks import check_prior as check_prior
+    from neartie.audits.predictive_result import PredictiveChecks as PredictiveChecks
     from neartie.audits.rank_deciders import GapDeciders as GapDeciders
     from neartie.audits.rank_deciders import who_decides as who_decides
     from neartie.audits.rank_needs import what_would_it_take as what_would_it_take
@@ -78,6 +81,7 @@ if TYPE_CHECKING:
     from neartie.models.residual_dif_model import build_residual_dif as build_residual_dif
     from neartie.models.two_pl import build_two_pl as build_two_pl
     from neartie.report.audit_files import write_audit as write_audit
+    from neartie.report.check_files import write_checks as write_checks
     from neartie.report.rank_files import write_ranking as write_ranking
     from neartie.report.screen_files import write_screen as write_screen
 
@@ -103,6 +107,7 @@ _HOMES = {
     "MirtDifPriors": "neartie.models.priors",
     "ModelRanking": "neartie.audits.rank_result",
     "NearTieAudit": "neartie.audits.result",
+    "PredictiveChecks": "neartie.audits.predictive_result",
     "Replication": "neartie.audits.replication",
     "ResidualDifPriors": "neartie.models.priors",
     "Responses": "neartie.data.responses",
@@ -122,6 +127,8 @@ _HOMES = {
     "build_residual_dif": "neartie.models.residual_dif_model",
     "build_two_pl": "neartie.models.two_pl",
     "check_robustness": "neartie.audits.robustness",
+    "check_posterior": "neartie.audits.posterior_checks",
+    "check_prior": "neartie.audits.posterior_checks",
     "compare_common_models": "neartie.audits.common_models",
     "compare_controls": "neartie.audits.control_comparison",
     "compare_models": "neartie.inference.compare_loo",
@@ -150,6 +157,7 @@ _HOMES = {
     "what_would_it_take": "neartie.audits.rank_needs",
     "who_decides": "neartie.audits.rank_deciders",
     "write_audit": "neartie.report.audit_files",
+    "write_checks": "neartie.report.check_files",
     "write_content_sheets": "neartie.audits.content_sheets",
     "write_posterior": "neartie.inference.posterior_file",
     "write_ranking": "neartie.report.rank_files",
@@ -175,6 +183,7 @@ __all__ = [
     "MirtDifPriors",
     "ModelRanking",
     "NearTieAudit",
+    "PredictiveChecks",
     "Replication",
     "ResidualDifPriors",
     "Responses",
@@ -195,6 +204,8 @@ __all__ = [
     "build_residual_dif",
     "build_two_pl",
     "check_robustness",
+    "check_posterior",
+    "check_prior",
     "compare_common_models",
     "compare_controls",
     "compare_models",
@@ -223,6 +234,7 @@ __all__ = [
     "what_would_it_take",
     "who_decides",
     "write_audit",
+    "write_checks",
     "write_content_sheets",
     "write_posterior",
     "write_ranking",

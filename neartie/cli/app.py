@@ -18,6 +18,7 @@ import typer
 
 import neartie
 from neartie.cli.audit import audit
+from neartie.cli.check import check
 from neartie.cli.demo import demo
 from neartie.cli.describe import describe
 from neartie.cli.fit import fits
@@ -47,6 +48,7 @@ app.command()(describe)
 app.command()(audit)
 app.command()(screen)
 app.add_typer(fits)
+app.command()(check)
 app.command()(rank)
 app.add_typer(experiments)
 app.command()(simulate)
