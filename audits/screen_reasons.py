@@ -131,7 +131,8 @@ def _degenerate(row: Mapping[Hashable, Any]) -> tuple[str, str]:
 
 
 def _ranked(row: Mapping[Hashable, Any], rule: _Rule) -> tuple[str, str]:
-    strong, weak = [], []
+    strong: list[str] = []
+    weak: list[str] = []
     for text, is_strong in (*_negative(row, rule), *_flat(row, rule), *_against_source(row)):
         (strong if is_strong else weak).append(text)
     few = _few_models(row, binary=rule.binary)

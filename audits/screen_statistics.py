@@ -48,6 +48,8 @@ RIGHT_WRONG: Final = ("acc", "f1", "smc", "kappa", "tetrachoric", "d_2pl", "a_2p
 FORMS: Final = ("symmetric", "predictor", "outcome")
 #: With fewer items the joint mode of the two-parameter model is degenerate.
 FEWEST_MODEL_ITEMS: Final = 8
+#: Two values that agree in so many digits are one.
+DIGITS: Final = 10
 #: Of these, a large value is suspicious; of all others a small one.
 SUSPICIOUS_WHEN_LARGE: Final = frozenset({"d_2pl"})
 
@@ -185,10 +187,15 @@ def suspicion(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Those columns alone. The direction is fixed in advance (P2, section 4.2): fit measures
-        are negated, difficulty is not.
+        are negated, difficulty is not. Values have ten digits, so that items that were answered
+        alike tie, whatever the order in which their pairs were added.
     """
     names = [name for name in STATISTICS if name in table.columns]
-    return table[names] * [1.0 if name in SUSPICIOUS_WHEN_LARGE else -1.0 for name in names]
+    turned = table[names] * [1.0 if name in SUSPICIOUS_WHEN_LARGE else -1.0 for name in names]
+    values = turned.to_numpy(dtype=np.float64)
+    size = np.abs(values, out=np.ones_like(values), where=values != 0)
+    unit = 10.0 ** (np.floor(np.log10(size)) - DIGITS + 1)
+    return pd.DataFrame(np.round(values / unit) * unit, index=table.index, columns=names)
 
 
 def available_statistics(

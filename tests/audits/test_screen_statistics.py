@@ -153,3 +153,14 @@ def test_larger_is_more_suspicious_for_all_but_difficulty():
 def test_wrong_choices_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         item_statistics(build([[0, 1], [1, 0]]), **options)
+
+
+def test_suspicion_ties_what_differs_by_rounding_alone():
+    low, high = 0.1 + 0.2, 0.3
+    table = pd.DataFrame({"phi": [low, high, 0.0, np.nan, 3e-7, 3.00001e-7]})
+    turned = suspicion(table)["phi"]
+    assert low != high
+    assert turned.iloc[0] == turned.iloc[1] == pytest.approx(-0.3, abs=1e-11)
+    assert turned.iloc[2] == 0
+    assert np.isnan(turned.iloc[3])
+    assert turned.iloc[4] > turned.iloc[5]
