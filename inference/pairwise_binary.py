@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from neartie.inference.pair_sums import PairSums, sum_pairs
 from neartie.inference.pairwise_bits import compiled, count_common, pack_rows
@@ -220,16 +221,17 @@ def binary_pair_sums(
     small = n_pair <= MOST_PRODUCT_PAIRS and n_pair * n_model <= MOST_PRODUCTS
     if neighbours is None and small:
         mask = None if complete else observed
-        # one block of rows: the products run on all processors by themselves
-        return sum_pairs(
-            lambda start, stop, *totals: fill_by_products(
-                right, mask, wanted, passed, n_first, codes, *totals
-            ),
-            n_row=len(wanted),
-            statistics=statistics,
-            group=codes,
-            block=max(1, len(wanted)),
-        )
+        # One block of rows, and one thread: two wait for each other on a busy machine.
+        with threadpool_limits(limits=1, user_api="blas"):
+            return sum_pairs(
+                lambda start, stop, *totals: fill_by_products(
+                    right, mask, wanted, passed, n_first, codes, *totals
+                ),
+                n_row=len(wanted),
+                statistics=statistics,
+                group=codes,
+                block=max(1, len(wanted)),
+            )
     answers = np.arange(n_model + 1, dtype=np.float64)
     x_log_x = answers * np.log(np.maximum(answers, 1.0))
     seen = np.zeros((0, 0), dtype=np.uint64) if complete else pack_rows(observed)
