@@ -268,15 +268,15 @@ def _flags(items: pd.DataFrame, data: Responses | Battles) -> pd.Series:
         for row in data.item_accuracy().to_dict("records"):
             reasons[row["item"]] += _prior_only(row["n"], row["accuracy"])
         place = {item: position for position, item in enumerate(data.item_ids)}
-        rows = data.values[[place[item] for item in items["item"]]]
-        estimates = {
-            name: items[name].to_numpy()
-            for name in ("discrimination", "difficulty")
-            if name in items
-        }
-        for item, found in zip(items["item"], item_flags(rows, **estimates), strict=True):
-            reasons[item] += [_IN_WORDS[flag] for flag in found.split(_SEPARATOR) if flag]
+        rows = data.values[[place[item] for item in items["item"]]].astype(np.int8)
+        found = item_flags(rows, _column(items, "discrimination"), _column(items, "difficulty"))
+        for item, flags in zip(items["item"], found, strict=True):
+            reasons[item] += [_IN_WORDS[flag] for flag in flags.split(_SEPARATOR) if flag]
     return pd.Series([_SEPARATOR.join(reasons[item]) for item in items["item"]], dtype="str")
+
+
+def _column(table: pd.DataFrame, name: str) -> np.ndarray | None:
+    return table[name].to_numpy() if name in table else None
 
 
 def _prior_only(n: int, accuracy: float) -> Iterable[str]:

@@ -14,6 +14,7 @@ from neartie.cli.progress import show_progress
 if TYPE_CHECKING:
     import pandas as pd
 
+    from neartie.audits.rank_deciders import GapDeciders
     from neartie.audits.rank_result import ModelRanking
     from neartie.audits.rank_source import Scores
 
@@ -64,6 +65,22 @@ def rank(
             "--items", min=1, help="Number of items behind the scores, where it is not known."
         ),
     ] = None,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pair",
+            metavar="A,B",
+            help="Show the items that carry the gap of these two; may be repeated.",
+        ),
+    ] = None,
+    responses: Annotated[
+        Path | None,
+        typer.Option("--responses", help="Answers to look for them in, where SOURCE has no items."),
+    ] = None,
+    item_table: Annotated[
+        Path | None,
+        typer.Option("--item-table", help="Item table of the answers, with 'source'."),
+    ] = None,
     draws: Annotated[
         int, typer.Option("--draws", min=100, help="Draws to make where there are none.")
     ] = 4000,
@@ -99,9 +116,10 @@ def rank(
             progress=say,
         )
         unit, needs = _needs(ranking, scores, items)
+        deciders = _deciders(source, pair or [], responses, item_table, seed)
         say("report", 0)
         title = name or source.resolve().name.split(".")[0]
-        write_ranking(ranking, out, name=title, needs=needs, unit=unit)
+        write_ranking(ranking, out, name=title, needs=needs, unit=unit, deciders=deciders)
     if json:
         print(to_json(ranking.to_dict()))
     else:
@@ -131,6 +149,33 @@ def chosen_ids(text: str) -> list[str]:
     if Path(text).is_file():
         return read_ids(Path(text))
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _deciders(
+    source: Path, pairs: list[str], responses: Path | None, item_table: Path | None, seed: int
+) -> list[GapDeciders]:
+    from neartie.audits.rank_deciders import who_decides
+    from neartie.audits.rank_reading import POSTERIOR
+    from neartie.data.errors import DataError
+    from neartie.data.read import read_responses
+    from neartie.inference.posterior_file import read_posterior
+
+    if not pairs:
+        return []
+    named = [chosen_ids(text) for text in pairs]
+    for text, names in zip(pairs, named, strict=True):
+        if len(names) != 2:
+            raise DataError(f"--pair takes two ids with a comma between, got {text!r}")
+    if responses is not None:
+        data = read_responses(responses, items=item_table)
+        return [who_decides(data, a, b, rng=seed) for a, b in named]
+    place = source / POSTERIOR if source.is_dir() else source
+    if not place.exists() or place.suffix != ".nc":
+        raise DataError(
+            "--pair looks for items in a posterior or in answers; name these by --responses"
+        )
+    posterior = read_posterior(place)
+    return [who_decides(posterior, a, b, rng=seed) for a, b in named]
 
 
 def _needs(

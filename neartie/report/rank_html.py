@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ import pandas as pd
 from markupsafe import Markup
 
 import neartie
+from neartie.audits.rank_deciders import GapDeciders
 from neartie.audits.rank_result import ModelRanking
-from neartie.report import rank_figures, rank_tables
+from neartie.report import decider_tables, rank_figures, rank_tables
 from neartie.report.formatting import count, percent, plural
 from neartie.report.page import panel, render_page
 from neartie.report.rank_text import kind_sentence, rank_answer
@@ -20,7 +22,12 @@ if TYPE_CHECKING:
 
 
 def render_ranking(
-    ranking: ModelRanking, *, name: str, needs: pd.DataFrame | None = None, unit: str = ""
+    ranking: ModelRanking,
+    *,
+    name: str,
+    needs: pd.DataFrame | None = None,
+    unit: str = "",
+    deciders: Sequence[GapDeciders] = (),
 ) -> str:
     """Return the report as one HTML page without scripts or links to other files.
 
@@ -33,13 +40,20 @@ def render_ranking(
         From `what_would_it_take` for neighbours.
     unit : {'items', 'battles', ''}
         Of `needs`.
+    deciders : sequence of GapDeciders
+        From `who_decides`, for some pairs.
 
     Returns
     -------
     str
         The same ranking and name give the same text. Names are escaped wherever they stand.
     """
-    return render_page("ranks.html", _content(ranking, name, needs, unit))
+    content = _content(ranking, name, needs, unit)
+    content["deciders"] = [
+        (decider_tables.decider_table(found), decider_tables.decider_sentence(found))
+        for found in deciders
+    ]
+    return render_page("ranks.html", content)
 
 
 def _content(

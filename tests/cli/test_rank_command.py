@@ -102,3 +102,34 @@ def test_errors_are_sentences_and_two(folder, capsys, source, options, words):
     assert words in shown.err
     assert "Traceback" not in shown.err
     assert not (folder / "out").exists()
+
+
+def test_who_decides_is_shown_for_a_pair(tmp_path, capsys):
+    answers = tmp_path / "answers.csv"
+    answers.write_text("item,owl,ant\nq1,1,0\nq2,1,0\nq3,1,0\nq4,0,1\nq5,1,1\n")
+    draws = tmp_path / "draws.csv"
+    rows = "\n".join(f"{i % 7},{i % 5}" for i in range(200))
+    draws.write_text(f"owl,ant\n{rows}\n")
+    out = tmp_path / "out"
+    arguments = [
+        "rank", str(draws), "--pair", "owl,ant", "--responses", str(answers), "--out", str(out),
+    ]  # fmt: skip
+    assert main(arguments) == 0
+    table = pd.read_csv(out / "deciders.csv")
+    assert table["item"].head(3).tolist() == ["q1", "q2", "q3"]
+    assert table["gap"].sum() == pytest.approx(0.4)
+    page = (out / "report.html").read_text()
+    assert "It rests on 3 of 5 items" in page
+    assert main(["rank", str(draws), "--out", str(out)]) == 0
+    assert not (out / "deciders.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [("owl", "--pair takes two ids"), ("owl,ant", "name these by --responses")],
+)
+def test_a_pair_without_items_is_refused(pair, message, tmp_path, capsys):
+    draws = tmp_path / "draws.csv"
+    draws.write_text("owl,ant\n" + "1,2\n2,1\n3,0\n1,1\n" * 30)
+    assert main(["rank", str(draws), "--pair", pair, "--out", str(tmp_path / "out")]) == 2
+    assert message in capsys.readouterr().err
