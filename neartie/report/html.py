@@ -11,20 +11,29 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 import neartie
+from neartie.audits.control_comparison import PERMUTED
+from neartie.audits.further_checks import FurtherChecks
 from neartie.audits.result import NearTieAudit
 from neartie.data.files import write_text_atomic
 from neartie.report import figures, sentences, tables, tables_background
 from neartie.report.formatting import count, point_word
+from neartie.report.further_html import further_sections
+from neartie.report.further_sentences import permuted_answer
 from neartie.report.page import panel, render_page
+from neartie.report.section import numbered
 from neartie.report.tables import DEFAULT_NAME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HALVES = (0, 1)
+# How many the template numbers itself; further sections go on from there.
+FIGURES, TABLES = 5, 7
 
 
-def render_html(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> str:
+def render_html(
+    audit: NearTieAudit, *, name: str = DEFAULT_NAME, checks: FurtherChecks | None = None
+) -> str:
     """Return the report as one HTML page without scripts or links to other files.
 
     Parameters
@@ -32,17 +41,23 @@ def render_html(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> str:
     audit : NearTieAudit
     name : str
         The benchmark, for title and table.
+    checks : FurtherChecks, optional
+        Get sections of their own.
 
     Returns
     -------
     str
         The same audit and name give the same text. Names are escaped wherever they stand.
     """
-    return render_page("near_tie.html", _content(audit, name))
+    return render_page("near_tie.html", _content(audit, name, checks or FurtherChecks()))
 
 
 def write_report(
-    audit: NearTieAudit, path: str | PathLike[str], *, name: str = DEFAULT_NAME
+    audit: NearTieAudit,
+    path: str | PathLike[str],
+    *,
+    name: str = DEFAULT_NAME,
+    checks: FurtherChecks | None = None,
 ) -> Path:
     """Write the report and return its path.
 
@@ -53,15 +68,17 @@ def write_report(
         The file, usually `report.html`; its folder is made if it is missing.
     name : str
         The benchmark, for title and table.
+    checks : FurtherChecks, optional
+        Get sections of their own.
 
     Returns
     -------
     Path
     """
-    return write_text_atomic(render_html(audit, name=name), path)
+    return write_text_atomic(render_html(audit, name=name, checks=checks), path)
 
 
-def _content(audit: NearTieAudit, name: str) -> dict[str, Any]:
+def _content(audit: NearTieAudit, name: str, checks: FurtherChecks) -> dict[str, Any]:
     reversed_table, n_more = tables.reversed_pairs(audit)
     numbers = sentences.headline(audit)
     return {
@@ -73,12 +90,13 @@ def _content(audit: NearTieAudit, name: str) -> dict[str, Any]:
             f"{count(audit.population['owner'].nunique())} owners",
             f"seed {audit.seed}",
         ),
-        "warnings": audit.warnings,
+        "warnings": (*audit.warnings, *checks.warnings),
         "rule": sentences.dimension_rule(audit),
         "band": point_word(audit.primary_epsilon),
         "n_random": count(numbers.n_random),
         "question": sentences.question(audit),
         "answer": sentences.answer(numbers),
+        "permuted": permuted_answer(checks),
         "context": sentences.context(audit),
         "purification": sentences.purification(audit),
         "constant_items": sentences.constant_items(audit),
@@ -86,7 +104,8 @@ def _content(audit: NearTieAudit, name: str) -> dict[str, Any]:
         "reversed_below": f"and {count(n_more)} more, in pairs.csv" if n_more else "",
         "k": audit.k,
         "figures": _figures(audit),
-        "table_1": tables.table_1(audit, name=name),
+        "further": numbered(further_sections(audit, checks), figure=FIGURES, table=TABLES),
+        "table_1": tables.table_1(audit, name=name, permuted=checks.control(PERMUTED)),
         "bands": tables.bands(audit),
         "fractions": tables.fractions(audit),
         "population": tables_background.population(audit),

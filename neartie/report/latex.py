@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
+from neartie.audits.control_comparison import PERMUTED
+from neartie.audits.further_checks import FurtherChecks
 from neartie.audits.result import NearTieAudit
 from neartie.data.files import write_text_atomic
-from neartie.report import tables, tables_background
+from neartie.report import further_tables, tables, tables_background
 from neartie.report.formatting import MINUS
 from neartie.report.table import Column, Table
 from neartie.report.tables import DEFAULT_NAME, EN_DASH
@@ -93,7 +97,9 @@ def latex_table(table: Table, *, label: str) -> str:
     return "\n".join(filter(None, lines)) + "\n"
 
 
-def latex_table_1(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> str:
+def latex_table_1(
+    audit: NearTieAudit, *, name: str = DEFAULT_NAME, permuted: Mapping[str, Any] | None = None
+) -> str:
     """Return the row of P0's Table 1 as LaTeX.
 
     Parameters
@@ -101,12 +107,35 @@ def latex_table_1(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> str:
     audit : NearTieAudit
     name : str
         The benchmark.
+    permuted : mapping, optional
+        As in `table_1`.
 
     Returns
     -------
     str
     """
-    return latex_table(tables.table_1(audit, name=name), label="tab:near-tie")
+    table = tables.table_1(audit, name=name, permuted=permuted)
+    return latex_table(table, label="tab:near-tie")
+
+
+def latex_checks(checks: FurtherChecks) -> dict[str, str]:
+    """Return the tables of further checks as LaTeX, by the name of their file."""
+    made: dict[str, Table] = {}
+    if checks.controls is not None:
+        made["controls"] = further_tables.controls_table(checks.controls)
+    if checks.robustness is not None:
+        made["robustness"] = further_tables.robustness_table(checks.robustness)
+    if checks.replication is not None:
+        made["replication"] = further_tables.replication_table(checks.replication)
+    if checks.attribution is not None:
+        made["source_effects"] = further_tables.source_effects_table(checks.attribution)
+        made["source_shifts"] = further_tables.source_shifts_table(checks.attribution)
+    if checks.shifts is not None:
+        made["family_shifts"] = further_tables.shifts_table(checks.shifts)
+    return {
+        f"{name}.tex": latex_table(table, label=f"tab:{name.replace('_', '-')}")
+        for name, table in made.items()
+    }
 
 
 def latex_bands(audit: NearTieAudit) -> str:
@@ -125,7 +154,11 @@ def latex_population(audit: NearTieAudit) -> str:
 
 
 def write_latex(
-    audit: NearTieAudit, folder: str | PathLike[str], *, name: str = DEFAULT_NAME
+    audit: NearTieAudit,
+    folder: str | PathLike[str],
+    *,
+    name: str = DEFAULT_NAME,
+    checks: FurtherChecks | None = None,
 ) -> tuple[Path, ...]:
     """Write the tables into `folder/tables` and return the files.
 
@@ -136,17 +169,20 @@ def write_latex(
         The output folder of the audit; made if it is missing.
     name : str
         The benchmark.
+    checks : FurtherChecks, optional
 
     Returns
     -------
     tuple of Path
-        `near_tie.tex`, `bands.tex`, `fractions.tex`, `population.tex`.
+        `near_tie.tex`, `bands.tex`, `fractions.tex`, `population.tex`, and one a further check.
     """
+    checks = checks or FurtherChecks()
     texts = {
-        "near_tie.tex": latex_table_1(audit, name=name),
+        "near_tie.tex": latex_table_1(audit, name=name, permuted=checks.control(PERMUTED)),
         "bands.tex": latex_bands(audit),
         "fractions.tex": latex_fractions(audit),
         "population.tex": latex_population(audit),
+        **latex_checks(checks),
     }
     place = Path(folder) / "tables"
     return tuple(write_text_atomic(text, place / file) for file, text in texts.items())
@@ -165,6 +201,7 @@ def _mathematics(caption: str) -> str:
     for plain, symbol in (
         (r"τ\_b", r"$\tau_b$"),
         (r"p\_rand", r"$p_{\mathrm{rand}}$"),
+        (r"p\_perm", r"$p_{\mathrm{perm}}$"),
         ("K:", "$K$:"),
         ("Close n:", "Close $n$:"),
     ):

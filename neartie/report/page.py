@@ -22,6 +22,7 @@ WARNINGS_FIRST: Final = 4
 _SYMBOLS: Final = (
     (r"τ_b", "<i>τ</i><sub><i>b</i></sub>"),
     (r"p_rand", "<i>p</i><sub>rand</sub>"),
+    (r"p_perm", "<i>p</i><sub>perm</sub>"),
     (r"\bp = ", "<i>p</i>\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"),
     (r"^p$|\bp(?= is )", "<i>p</i>"),
     (r"\bK\b", "<i>K</i>"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,9 @@ EN_DASH = "–"
 REVERSED_SHOWN = 15
 
 
-def table_1(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> Table:
+def table_1(
+    audit: NearTieAudit, *, name: str = DEFAULT_NAME, permuted: Mapping[str, Any] | None = None
+) -> Table:
     """Return the row of P0's Table 1.
 
     Parameters
@@ -35,6 +39,8 @@ def table_1(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> Table:
     audit : NearTieAudit
     name : str
         The benchmark.
+    permuted : mapping, optional
+        Row of the control with permuted family labels; adds the excess over it.
 
     Returns
     -------
@@ -43,7 +49,7 @@ def table_1(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> Table:
         low-DIF anchors and median of the random subtests (%), excess (points), p.
     """
     row = audit.band()
-    return Table(
+    table = Table(
         caption="Near-tie ranking result",
         note=(
             "K: dimensions in halves 0 and 1. τ_b: mean Kendall correlation of full and anchor "
@@ -75,6 +81,39 @@ def table_1(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> Table:
                 p_number(row["p_value"]),
             ),
         ),
+    )
+    return table if permuted is None else with_permuted(table, [permuted])
+
+
+def with_permuted(table: Table, rows: Sequence[Mapping[str, Any] | None]) -> Table:
+    """Return a table with the excess over permuted family labels and its p as last columns.
+
+    Parameters
+    ----------
+    table : Table
+    rows : sequence of mapping or None
+        Of the control, one for every row of the table; None leaves cells without a number.
+
+    Returns
+    -------
+    Table
+    """
+    cells = [
+        (MISSING, MISSING) if row is None else (signed(row["excess_pp"]), p_number(row["p_value"]))
+        for row in rows
+    ]
+    return replace(
+        table,
+        note=(
+            f"{table.note} Over permuted: low-DIF minus the median of anchors chosen under permuted "
+            "family labels, with its one-sided p."
+        ),
+        columns=(
+            *table.columns,
+            Column(head="Over permuted (pp)"),
+            Column(head="p_perm", symbol=r"$p_{\mathrm{perm}}$"),
+        ),
+        rows=tuple((*row, *more) for row, more in zip(table.rows, cells, strict=True)),
     )
 
 

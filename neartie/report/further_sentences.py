@@ -1,0 +1,168 @@
+"""The sentences of the further checks: pure functions from numbers to words, each with its rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neartie.audits.attribution import Attribution
+from neartie.audits.control_comparison import DISCRIMINATION, MATCHED, PERMUTED
+from neartie.audits.further_checks import FurtherChecks
+from neartie.audits.replication import Replication
+from neartie.audits.robustness import Robustness
+from neartie.audits.sign_checks import SignChecks
+from neartie.report.formatting import (
+    SIGNIFICANT,
+    correlation,
+    count,
+    is_missing,
+    p_text,
+    percent,
+    plural,
+    signed,
+)
+
+FLATTER = (
+    "Items with little residual DIF are also flatter: they tell less about models, and flatter "
+    "items reverse more near ties whatever the families. Random subtests matched on source and "
+    "easiness do not share that; anchors chosen under permuted family labels do."
+)
+
+
+def permuted_answer(checks: FurtherChecks) -> str:
+    """Return what the excess over permuted family labels says, in a sentence or two; or nothing.
+
+    The rule: with a positive excess and p at most .05 the labels matter beyond flat items; else,
+    where the excess over random subtests is significant, that one may be flatness; else neither
+    control is exceeded.
+
+    Parameters
+    ----------
+    checks : FurtherChecks
+
+    Returns
+    -------
+    str
+    """
+    row = checks.control(PERMUTED)
+    if row is None:
+        return ""
+    matched = checks.control(MATCHED)
+    base = (
+        f"Anchors chosen under permuted family labels reverse {percent(row['median'])}% in the "
+        f"median of {plural(int(row['n']), 'permutation')}; the excess over them is "
+        f"{signed(row['excess_pp'])} points ({p_text(row['p_value'])})"
+    )
+    if row["excess_pp"] > 0 and row["p_value"] <= SIGNIFICANT:
+        verdict = (
+            ", so the true labels lead to more reversals than flat items alone. Families that "
+            "differ in ability beyond what K dimensions take up can have a part in it."
+        )
+    elif matched is not None and matched["excess_pp"] > 0 and matched["p_value"] <= SIGNIFICANT:
+        verdict = (
+            ", which is not reliably above zero: what exceeds the random subtests may come from "
+            "anchors that are flatter than other items, and need not have to do with families."
+        )
+    else:
+        verdict = ": no reliable excess over either control."
+    return base + verdict + _coarse(row)
+
+
+def _coarse(row: dict[str, Any]) -> str:
+    n = int(row["n"])
+    if n + 1 >= 1 / SIGNIFICANT:
+        return ""
+    return f" With {plural(n, 'permutation')} p cannot come below {1 / (n + 1):.2g}: take 99."
+
+
+def controls_sentences(checks: FurtherChecks) -> tuple[str, ...]:
+    """Return why there are further controls, and what each says."""
+    found = [FLATTER]
+    if answer := permuted_answer(checks):
+        found.append(answer)
+    row = checks.control(DISCRIMINATION)
+    if row is not None:
+        found.append(
+            f"Random subtests matched on discrimination too reverse {percent(row['median'])}% "
+            f"(excess {signed(row['excess_pp'])} points, {p_text(row['p_value'])})."
+        )
+    return tuple(found)
+
+
+def robustness_sentences(robustness: Robustness) -> tuple[str, ...]:
+    """Return how many perturbations agree with the primary analysis, and how to read that."""
+    table = robustness.table.iloc[1:]
+    defined = table["excess_pp"].dropna()
+    if defined.empty:
+        return ("No perturbed population could be audited; the table says why.",)
+    lost = len(table) - len(defined)
+    undefined = f"; {plural(lost, 'perturbation has', 'perturbations have')} no result" * bool(lost)
+    return (
+        (
+            f"Of {plural(len(table), 'perturbation')} of the population, {robustness.n_positive} have an "
+            f"excess above zero and {robustness.n_significant} have p at most .05 (excess from "
+            f"{signed(defined.min())} to {signed(defined.max())} points){undefined}."
+        ),
+        (
+            "K is that of the primary analysis; halves, directions, residual effects, anchors and "
+            f"{count(robustness.settings['controls'])} random subtests were made anew. Perturbed "
+            "populations share most of their models: small p values do not add up."
+        ),
+    )
+
+
+def replication_sentences(replication: Replication) -> tuple[str, ...]:
+    """Return what the three statistics are, and whether the signed one replicates."""
+    rows = {row["statistic"]: row for row in replication.table.to_dict("records")}
+    rho = rows["median_rho"]
+    if is_missing(rho["value"]):
+        verdict = "The correlation of signatures is undefined: a half has no variation in them."
+    elif is_missing(rho["p_value"]):
+        verdict = f"The median correlation of signatures is {correlation(rho['value'])}."
+    else:
+        returns = rho["value"] > 0 and rho["p_value"] <= SIGNIFICANT
+        verdict = (
+            f"Signed effects {'return' if returns else 'do not reliably return'} with other owners: "
+            f"the median correlation over families is {correlation(rho['value'])} "
+            f"({p_text(rho['p_value'])})."
+        )
+    return (
+        verdict,
+        (
+            f"Of the {count(replication.n_top)} items with the largest range in half 0, "
+            f"{count(replication.n_both)} are among those of half 1, and of these "
+            f"{count(replication.n_agree)} favour the same family. Replication does not imply that "
+            "near ties reverse."
+        ),
+    )
+
+
+def attribution_sentences(attribution: Attribution) -> tuple[str, ...]:
+    """Return the sign checks, with the test that needs no independence beside the binomial one."""
+    effects = _signs("source effects", attribution.effects)
+    if attribution.p_labels is not None and attribution.effects.n:
+        effects += (
+            f" As many return when source labels are shuffled over items with "
+            f"{p_text(attribution.p_labels)}; this p takes no check as independent of another."
+        )
+    return (
+        effects,
+        _signs("contributions of sources to score shifts", attribution.shifts),
+        "Contributions add up exactly to a family's anchor score minus its full score.",
+    )
+
+
+def _signs(what: str, checks: SignChecks) -> str:
+    if not checks.n:
+        return f"No sign of {what} could be checked."
+    return (
+        f"Of {count(checks.n)} extreme {what}, {count(checks.hits)} keep their sign in the other "
+        f"half (binomial {p_text(checks.p_value)}, as if checks were independent)."
+    )
+
+
+def shifts_sentence() -> str:
+    """Return how to read family shifts."""
+    return (
+        "A shift is what low-DIF scoring of this benchmark does to a family's mean score, with "
+        "owners resampled. It describes the composition of the benchmark, and ranks no family."
+    )
