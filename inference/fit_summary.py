@@ -23,16 +23,10 @@ from neartie.inference.posterior_tables import (
     model_variable,
     parameter_table,
 )
-from neartie.models.item_flags import LARGEST_DIFFICULTY, LEAST_DISCRIMINATION, item_flags
+from neartie.models.flag_words import flags_in_words
 
-# What `neartie.models.item_flags.item_flags` says, by its posterior means, in words.
-_IN_WORDS: Final = {
-    "reversed": "reversed: the more able answer it less often",
-    "flat": f"flat: discrimination below {LEAST_DISCRIMINATION:g}",
-    "extreme": f"extreme: difficulty beyond {LARGEST_DIFFICULTY:g}",
-}
-_SEPARATOR: Final = "; "
-_POINT_PACKAGES: Final = ("neartie", "numpy", "scipy", "numba")
+#: Packages whose versions stand beside the numbers of a point engine.
+POINT_PACKAGES: Final = ("neartie", "numpy", "scipy", "numba")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -173,7 +167,7 @@ def summarise_posterior(
         n_observations=counts.total,
         settings=settings,
         versions=json.loads(attributes["versions"]),
-        warnings=_worst_first(failed, notices, data),
+        warnings=worst_first(failed, notices, data),
     )
 
 
@@ -222,15 +216,15 @@ def summarise_bradley_terry(
         n_items=0,
         n_observations=len(data.outcome),
         settings=said["settings"],
-        versions={name: version(name) for name in _POINT_PACKAGES},
-        warnings=_worst_first([], fit.notices, data),
+        versions={name: version(name) for name in POINT_PACKAGES},
+        warnings=worst_first([], fit.notices, data),
     )
 
 
-def _worst_first(
+def worst_first(
     failed: Iterable[str], notices: Iterable[str], data: Responses | Battles
 ) -> tuple[str, ...]:
-    """Return what failed, then notices of the fit, then those of the reader."""
+    """Return what failed, then notices of the fit, then those of the reader, each once."""
     of_fit = [notice for notice in notices if notice not in data.notices]
     return tuple(dict.fromkeys([*failed, *of_fit, *data.notices]))
 
@@ -263,26 +257,16 @@ def _counts(data: Responses | Battles) -> _Counts:
 
 def _flags(items: pd.DataFrame, data: Responses | Battles) -> pd.Series:
     """Return what is to be said of every item in words, blank for most."""
-    reasons: dict[str, list[str]] = {item: [] for item in items["item"]}
-    if isinstance(data, Responses):
-        for row in data.item_accuracy().to_dict("records"):
-            reasons[row["item"]] += _prior_only(row["n"], row["accuracy"])
-        place = {item: position for position, item in enumerate(data.item_ids)}
-        rows = data.values[[place[item] for item in items["item"]]].astype(np.int8)
-        found = item_flags(rows, _column(items, "discrimination"), _column(items, "difficulty"))
-        for item, flags in zip(items["item"], found, strict=True):
-            reasons[item] += [_IN_WORDS[flag] for flag in flags.split(_SEPARATOR) if flag]
-    return pd.Series([_SEPARATOR.join(reasons[item]) for item in items["item"]], dtype="str")
+    if isinstance(data, Battles):
+        return pd.Series([""] * len(items), dtype="str")
+    said = flags_in_words(
+        data,
+        items["item"].tolist(),
+        discrimination=_column(items, "discrimination"),
+        difficulty=_column(items, "difficulty"),
+    )
+    return pd.Series(said, dtype="str")
 
 
 def _column(table: pd.DataFrame, name: str) -> np.ndarray | None:
     return table[name].to_numpy() if name in table else None
-
-
-def _prior_only(n: int, accuracy: float) -> Iterable[str]:
-    if n == 0:
-        yield "prior only: no answer"
-    elif n == 1:
-        yield "prior only: one answer"
-    elif accuracy in (0.0, 1.0):
-        yield f"prior only: every answer {'right' if accuracy else 'wrong'}"
