@@ -71,15 +71,16 @@ model = build_two_pl(part)
 print(check_prior(model, models=part.models, draws=400, rng=1))
 
 # %% [markdown]
-# The prior expects abilities to differ more, and items to hang together more, than they do here.
-# It is wide enough to be overruled by 1,500 answers, so that we go on; had the observed value been
-# out of reach altogether, the prior would have to change.
+# One thing stands out: accuracies of items are spread wider than the prior expects, since some items
+# are solved by all and some by none. The prior is overruled by 1,500 answers, as step 4 will show;
+# had it not been, `TwoPLPriors(difficulty_sd=...)` or `hierarchical=True` would be the way to go on.
 #
 # ## Step 3: fit
 #
 # NUTS draws from the posterior. Its verdict comes first: draws that did not converge say nothing.
 # The 1PL (all items discriminate equally) is fitted beside it, and the model with family effects,
-# in which an item can favour a family beyond what ability explains.
+# in which an item can favour a family beyond what ability explains. It has four times as many
+# unknowns, and misses the limits sooner: then sample longer before you publish.
 
 # %%
 fits = {
@@ -106,21 +107,22 @@ for name, found in checks.items():
     print(found.statistics[columns].round(3).to_string(index=False))
 
 # %% [markdown]
-# No model passes everywhere, and each fails in its own way. Without family effects, families differ
-# less on single items than they do in the data; with them and one dimension, models differ too
-# little in their totals, and too many near ties are predicted. That is a reason to be modest about
-# near ties, and to look whether the ranks below depend on the model.
+# 1PL and 2PL reproduce all of it. The model with family effects does not, although it is the one that
+# the example was made with: with so few models a family it spreads over family effects what ability
+# explains better, so that models differ too little in their totals (`model_sd`) and items hang
+# together too little. More parameters are no guarantee of a better description.
 
 # %%
-spread = {name: found.statistic("family_range")["p"] for name, found in checks.items()}
-assert spread["MIRT-DIF"] > spread["2PL"]
+assert not checks["2PL"].statistics["outside"].any()
+assert checks["MIRT-DIF"].statistic("model_sd")["p"] < 0.05
 
 # %% [markdown]
 # ## Step 5: which model predicts better?
 #
 # Leave-one-out asks every fit to predict each answer from all others; `elpd` adds up how well it
 # does. A difference below 4, or below two of its standard errors, is no reason to prefer a model.
-# Above 0.7, `max_pareto_k` says that the estimate leans on single answers.
+# Above 0.7, `max_pareto_k` says that the estimate leans on single answers: here the three can be
+# told apart only roughly, and nothing speaks against the simpler ones.
 
 # %%
 comparison = compare_models(fits)
