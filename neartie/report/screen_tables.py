@@ -38,7 +38,7 @@ def review_list(screen: ItemScreen, *, most: int = MOST_ROWS) -> tuple[Table, in
         Column(head="Fit"),
     ]
     columns += [Column(head="Known bad", numeric=False)] if has_label else []
-    columns += [Column(head="Reason", numeric=False)]
+    columns += [Column(head="Evidence", numeric=False), Column(head="Reason", numeric=False)]
     rows = []
     for row in review.head(most).to_dict("records"):
         cells = [count(row["rank"]), str(row["item"])]
@@ -47,9 +47,9 @@ def review_list(screen: ItemScreen, *, most: int = MOST_ROWS) -> tuple[Table, in
         cells += [decimal(mean, digits=2) if screen_is_graded(screen) else percent(mean)]
         cells += [decimal(row["signed_isotonic_r2"], digits=4)]
         cells += [{1.0: "yes", 0.0: "no"}.get(row["is_bad"], "")] if has_label else []
-        rows.append((*cells, str(row["reason"])))
+        rows.append((*cells, str(row["strength"]), str(row["reason"])))
     table = Table(
-        caption="Items to review, worst first",
+        caption="Items to review, strong evidence first, then worst first",
         columns=tuple(columns),
         rows=tuple(rows),
         note="Fit is the mean signed isotonic R² over the pairs in which both items vary.",

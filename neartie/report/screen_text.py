@@ -5,7 +5,12 @@ from __future__ import annotations
 import textwrap
 from typing import Final
 
-from neartie.audits.screen_reasons import RANKED, SOLVED_BY_EVERYBODY, SOLVED_BY_NOBODY
+from neartie.audits.screen_reasons import (
+    SOLVED_BY_EVERYBODY,
+    SOLVED_BY_NOBODY,
+    STRONG,
+    WEAK,
+)
 from neartie.audits.screen_result import ItemScreen
 from neartie.report.formatting import correlation, count, is_missing, plural
 
@@ -24,12 +29,11 @@ def screen_answer(screen: ItemScreen) -> str:
     -------
     str
     """
-    found = len(screen.review())
+    strong, weak = screen.review_counts()[STRONG], screen.review_counts()[WEAK]
     ranked = plural(screen.n_ranked, "item")
     if screen.n_ranked == 0:
         return "No item varies together with another, so the screen has nothing to rank."
-    verb = "deserves" if found == 1 else "deserve"
-    parts = [f"Of {ranked} with a coefficient, {count(found)} {verb} a second look."]
+    parts = [f"Of {ranked} with a coefficient, {_second_look(strong, weak)}."]
     negative = int((screen.table["signed_isotonic_r2"] < 0).sum())
     if negative:
         verb = "goes" if negative == 1 else "go"
@@ -44,6 +48,19 @@ def screen_answer(screen: ItemScreen) -> str:
         verb = "has" if nobody + everybody + others == 1 else "have"
         parts.append(f"{' and '.join(apart)} {verb} no coefficient and no rank.")
     return " ".join(parts)
+
+
+def _second_look(strong: int, weak: int) -> str:
+    """Return how many items the list holds, those with strong evidence apart."""
+    if not strong and not weak:
+        return "none stands out"
+    if not weak:
+        return f"{count(strong)} {'deserves' if strong == 1 else 'deserve'} a second look"
+    cannot = "cannot be told from an item that has nothing to do with the others"
+    if not strong:
+        return f"none has strong evidence against it, and {count(weak)} {cannot}"
+    deserve = "deserves" if strong == 1 else "deserve"
+    return f"{count(strong)} {deserve} a second look, and {count(weak)} more {cannot}"
 
 
 def auc_sentence(screen: ItemScreen) -> str:
@@ -77,17 +94,19 @@ def screen_text(screen: ItemScreen) -> str:
     parts.append(_wrapped(screen_answer(screen)))
     sentence = auc_sentence(screen)
     parts += [_wrapped(sentence)] if sentence else []
-    head = screen.table[(screen.table["kind"] == RANKED) & (screen.table["reason"] != "")]
+    head = screen.review()
     lines = []
     for row in head.head(FIRST).to_dict("records"):
         lines.append(
-            f"{count(row['rank']):>5}  {row['signed_isotonic_r2']:8.4f}  {_printable(row['item'])}"
+            f"{count(row['rank']):>5}  {row['signed_isotonic_r2']:8.4f}  {row['strength']:<6}  "
+            f"{_printable(row['item'])}"
         )
         lines += textwrap.wrap(
             row["reason"], WIDTH, initial_indent=" " * 17, subsequent_indent=" " * 17
         )
     if lines:
-        parts.append("\n".join([" rank       fit  item and reason", *lines]))
+        heading = " rank       fit  evidence, item and reason"
+        parts.append("\n".join([heading, *lines]))
     if len(head) > FIRST:
         parts.append(f"... and {count(len(head) - FIRST)} more.")
     return "\n\n".join(parts)
