@@ -171,15 +171,19 @@ def fit_residual_dif(
     easiness, effects = _initial(
         n_right / n_answer, _mean_offset(values, full_offset), len(families), start, rows
     )
-    odds, right = _by_family(values, full_offset, rows, order, blocks)
-    if cycles is None:
-        iterations, last = joint_newton(
-            odds, right, blocks, easiness, effects, penalty, tolerance, MAX_ITERATION
-        )
-    else:
-        iterations, last = alternating_cycles(
-            odds, right, blocks, easiness, effects, penalty, tolerance, cycles
-        )
+    solve, limit = (joint_newton, MAX_ITERATION) if cycles is None else (alternating_cycles, cycles)
+    iterations, last = solve(
+        np.ascontiguousarray(values),
+        np.ascontiguousarray(full_offset),
+        rows,
+        order,
+        blocks,
+        easiness,
+        effects,
+        penalty,
+        tolerance,
+        limit,
+    )
     fit = ResidualDif(
         families=families,
         family_size=np.bincount(codes, minlength=len(families)),
@@ -208,7 +212,8 @@ def _check(
         raise DataError(f"{values.shape[1]} models have {len(codes)} family labels")
     if not penalty > 0:
         raise ValueError(f"penalty must be positive, got {penalty}")
-    if not np.abs(offset).max(initial=0.0) <= MAX_OFFSET:
+    # the smallest and the largest are NaN if one is, and need no copy of the matrix
+    if offset.size and not (-MAX_OFFSET <= offset.min() and offset.max() <= MAX_OFFSET):
         raise ValueError(f"offsets must lie within {MAX_OFFSET:g} logits of 0")
 
 
@@ -235,24 +240,6 @@ def _initial(
         easiness = np.where(known, start.easiness[rows], easiness)
         effects[known] = start.effects[rows][known]
     return easiness, effects
-
-
-def _by_family(
-    values: NDArray[np.int8],
-    offset: Floats,
-    rows: NDArray[np.intp],
-    order: NDArray[np.intp],
-    blocks: NDArray[np.intp],
-) -> tuple[Floats, Floats]:
-    """Return what the kernels work on: odds with models in family blocks, and right answers."""
-    answers = values if len(rows) == len(values) else values[rows]
-    odds = np.negative(offset if len(rows) == len(values) else offset[rows])
-    if not np.array_equal(order, np.arange(len(order))):
-        answers, odds = answers[:, order], odds[:, order]
-    np.exp(odds, out=odds)
-    odds[answers < 0] = np.inf
-    right = np.add.reduceat(answers == 1, blocks[:-1], axis=1, dtype=np.float64)
-    return np.ascontiguousarray(odds), right
 
 
 def _spread[T: np.generic](

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from neartie.data.errors import DataError
 
@@ -180,7 +181,7 @@ def _exact(rows: Floats, wanted: int) -> tuple[Floats, Floats]:
     n = len(gram)
     # many small steps with a barrier between them: a second BLAS thread only slows it, thirtyfold
     # where another process wants the core
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _thread_pools().limit(limits=1, user_api="blas"):
         eigenvalues, eigenvectors = eigh(
             gram, subset_by_index=[n - wanted, n - 1], overwrite_a=True, check_finite=False
         )
@@ -189,6 +190,12 @@ def _exact(rows: Floats, wanted: int) -> tuple[Floats, Floats]:
     if not by_model:
         vectors = rows.T @ vectors / np.where(singular > 0, singular, 1.0)
     return singular, np.ascontiguousarray(vectors)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Return the libraries' thread pools, found once: to look for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 def _randomized(rows: Floats, wanted: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
