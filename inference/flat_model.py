@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, cast
 
@@ -34,6 +34,8 @@ class FlatModel:
         Variables that are kept: the free ones on their own scale, and the deterministic ones.
     dims : mapping of name to tuple of str
     coords : mapping of dimension to labels
+    observed : tuple of str
+        Observed variables whose data may be replaced, see `with_observed`.
     """
 
     size: int
@@ -45,6 +47,39 @@ class FlatModel:
     _expand: Callable[[Floats], list[Any]]
     _compiled: Callable[..., Any]
     _shared: tuple[Any, ...]
+    observed: tuple[str, ...] = ()
+    _places: Mapping[str, int] = field(default_factory=dict)
+
+    def with_observed(self, data: Mapping[str, NDArray[Any]]) -> FlatModel:
+        """Return the same model, compiled once, given other data of the same shape.
+
+        Parameters
+        ----------
+        data : mapping of name to array
+            For some of the variables in `observed`.
+
+        Returns
+        -------
+        FlatModel
+
+        Raises
+        ------
+        ValueError
+            If a variable has no data that may be replaced, or its shape changes.
+        """
+        shared = list(self._shared)
+        for name, values in data.items():
+            if name not in self._places:
+                raise ValueError(
+                    f"the data of {name!r} cannot be replaced: compile the model with "
+                    "flatten_model(model, replaceable=True)"
+                )
+            old = shared[self._places[name]]
+            if np.shape(values) != old.shape:
+                raise ValueError(f"{name} has shape {old.shape}, the new data {np.shape(values)}")
+            shared[self._places[name]] = np.ascontiguousarray(values, dtype=old.dtype)
+        evaluate = _evaluator(self._compiled, tuple(shared))
+        return replace(self, evaluate=evaluate, _shared=tuple(shared))
 
     def parallel(self) -> Evaluate:
         """Return `evaluate` in a form that lets other threads run meanwhile.
@@ -102,13 +137,16 @@ class FlatModel:
         return known if len(known) == n else tuple(f"{name}_dim_{axis}" for axis in range(n))
 
 
-def flatten_model(model: Any) -> FlatModel:
+def flatten_model(model: Any, *, replaceable: bool = False) -> FlatModel:
     """Compile the log density of a model, its gradient, and what turns a point into variables.
 
     Parameters
     ----------
     model : pm.Model
         All of whose unknowns are continuous.
+    replaceable : bool
+        Whether `FlatModel.with_observed` may replace the observed data, which are otherwise
+        compiled into the density.
 
     Returns
     -------
@@ -145,6 +183,8 @@ def flatten_model(model: Any) -> FlatModel:
         for end, shape in zip(ends.tolist(), shapes, strict=True)
     ]
     replaced = dict(zip(values, parts, strict=True))
+    fed = _fed_data(model) if replaceable else {}
+    replaced |= {value: variable for value, variable in fed.values()}
 
     log_density = model.logp()
     slopes: Any = grad(log_density, values)
@@ -158,7 +198,12 @@ def flatten_model(model: Any) -> FlatModel:
         expand = compile_graph(
             [flat], clone_replace(kept, replaced), mode="FAST_COMPILE", on_unused_input="ignore"
         )
-    shared = tuple(variable.get_value() for variable in function.get_shared())
+    inputs = function.get_shared()
+    shared = tuple(variable.get_value() for variable in inputs)
+    places = {
+        name: next(place for place, known in enumerate(inputs) if known is variable)
+        for name, (_, variable) in fed.items()
+    }
     return FlatModel(
         size=size,
         start=np.concatenate([np.ravel(initial[value.name]) for value in values]).astype(float),
@@ -169,7 +214,23 @@ def flatten_model(model: Any) -> FlatModel:
         _expand=expand,
         _compiled=function.vm.jit_fn,
         _shared=shared,
+        observed=tuple(places),
+        _places=places,
     )
+
+
+def _fed_data(model: Any) -> dict[str, tuple[Any, Any]]:
+    """Return, by name, every observed variable's data and a shared variable in their place."""
+    import pytensor
+
+    fed = {}
+    for variable in model.observed_RVs:
+        value = model.rvs_to_values[variable]
+        fed[variable.name] = (
+            value,
+            pytensor.shared(np.asarray(data_of(value)), shape=value.type.shape),
+        )
+    return fed
 
 
 def model_sizes(model: Any) -> tuple[int, int]:
