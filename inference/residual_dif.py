@@ -213,7 +213,7 @@ def _check(
     if not penalty > 0:
         raise ValueError(f"penalty must be positive, got {penalty}")
     # the smallest and the largest are NaN if one is, and need no copy of the matrix
-    if offset.size and not (-MAX_OFFSET <= offset.min() and offset.max() <= MAX_OFFSET):
+    if offset.size and not (offset.min() >= -MAX_OFFSET and offset.max() <= MAX_OFFSET):
         raise ValueError(f"offsets must lie within {MAX_OFFSET:g} logits of 0")
 
 
