@@ -39,12 +39,12 @@ class Penalised:
     @property
     def n_item(self) -> int:
         """Number of items."""
-        return self.right.shape[0]
+        return len(self.right)
 
     @property
     def n_model(self) -> int:
         """Number of models."""
-        return self.right.shape[1]
+        return len(self.right.T)
 
     @classmethod
     def of(cls, right: Mask, observed: Mask, priors: TwoPLPriors) -> Penalised:
