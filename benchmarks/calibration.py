@@ -1,7 +1,7 @@
 """Simulation-based calibration of every model at small size: parameters, scales, ranks, orders.
 
-    python benchmarks/calibration.py                       # every case, some 40 minutes of one core
-    python benchmarks/calibration.py --case "2PL"          # one, some 3 minutes
+    python benchmarks/calibration.py                       # every case, some 30 minutes of one core
+    python benchmarks/calibration.py --case "2PL"          # one, some 2 minutes
     python benchmarks/calibration.py --store cases.json    # keep finished cases, and resume
     python benchmarks/calibration.py --store cases.json --write   # also docs/tables/calibration.md
 
@@ -387,7 +387,7 @@ def main() -> None:
     """Run the study and print or write its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", choices=CASES, action="append", help="all when left out")
-    parser.add_argument("--replicates", type=int, default=200, help="data sets a case")
+    parser.add_argument("--replicates", type=int, default=150, help="data sets a case")
     parser.add_argument("--store", type=Path, help="file that finished cases are kept in")
     parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
     chosen = parser.parse_args()
