@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from neartie.audits.anchors import exact_fraction
+from neartie.audits.anchors import Subtest, exact_fraction
 from neartie.audits.controls import compare_with_random, draw_subtests, score_subtests
 from neartie.audits.discrimination_controls import discrimination_strata, rest_correlation
 from neartie.audits.permuted_families import (
@@ -18,6 +18,8 @@ from neartie.audits.permuted_families import (
     permute_labels,
 )
 from neartie.audits.perturbations import Base, find_base
+from neartie.audits.prepared_half import half_offset, prepare_half
+from neartie.audits.profile_controls import profile_strata
 from neartie.audits.purification import Purification
 from neartie.audits.ranking import ReversalCount
 from neartie.audits.replicates import ReplicateCounts, stack
@@ -39,6 +41,9 @@ CONTROLS: Final = 1000
 MATCHED: Final = "matched random"
 PERMUTED: Final = "permuted families"
 DISCRIMINATION: Final = "matched on discrimination"
+PROFILE: Final = "matched on profile"
+# After those of permutations, of subtests matched on discrimination, and of `further_checks`.
+_PROFILE_STREAM: Final = N_STREAM + 7
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -94,7 +99,7 @@ def compare_controls(
     rerun: Rerun = "all",
     progress: Progress | None = None,
 ) -> ControlComparison:
-    """Return the excess over random subtests, permuted families and equal discrimination.
+    """Return the excess over random subtests, permuted families, equal items.
 
     Parameters
     ----------
@@ -105,7 +110,7 @@ def compare_controls(
     permutations : int
         Of family labels over the owner-family cells of the audit halves; 0 leaves them out.
     controls : int
-        Random subtests matched on discrimination; 0 leaves them out.
+        Random subtests matched on discrimination, and on the profile; 0 leaves them out.
     rerun : {"all", "last"}
         See `label_half`. Rerunning all rounds makes an exact test; the last alone is faster.
     progress : callable, optional
@@ -134,6 +139,12 @@ def compare_controls(
     of the correlation with the rest of the test in the audit half, and as many are drawn from
     each as there are anchors in it. Weights are the anchors'.
 
+    Matched on profile: the strata are of the chance of being an anchor, given discrimination and
+    what the family-blind model expects of every family on the item; see `profile_strata`. What is
+    left of the excess is due to neither. It answers to differences of ability that the spectral
+    model leaves behind, at a price in power: shared family effects that the model took for ability
+    are matched too.
+
     Examples
     --------
     >>> from neartie.data.example import load_example
@@ -143,14 +154,14 @@ def compare_controls(
     >>> audit = audit_near_ties(load_example(), settings, rng=1)
     >>> compared = compare_controls(load_example(), audit, permutations=19, controls=200)
     >>> compared.table["control"].tolist()
-    ['matched random', 'permuted families', 'matched on discrimination']
+    ['matched random', 'permuted families', 'matched on discrimination', 'matched on profile']
     """
     if min(permutations, controls) < 0:
         raise ValueError("permutations and controls must not be negative")
     say = progress or silent
     base = find_base(responses, audit)
     items = read_items(base.population, base.index)
-    streams = audit_streams(audit.seed, more=4)
+    streams = audit_streams(audit.seed, more=_PROFILE_STREAM + 2 - N_STREAM)
     purified = [_purify(base, items, half, audit.k[half], streams[3 + half]) for half in HALVES]
     targets = [score_target(base.population, half, purified[1 - half]) for half in HALVES]
     observed = pooled(targets, base.settings.primary_band)
@@ -169,8 +180,12 @@ def compare_controls(
         own = streams[N_STREAM : N_STREAM + 2]
         found[PERMUTED] = _permuted(base, items, audit, targets, permutations, rerun, own, say)
     if controls:
-        own = streams[N_STREAM + 2 :]
-        found[DISCRIMINATION] = _discrimination(base, items, purified, targets, controls, own)
+        strata = [_strata(base, items, half, audit.k[half], purified[half]) for half in HALVES]
+        for name, first in ((DISCRIMINATION, N_STREAM + 2), (PROFILE, _PROFILE_STREAM)):
+            own = streams[first : first + 2]
+            found[name] = _matched(
+                base, purified, targets, [s[name] for s in strata], controls, own
+            )
     rows += [_row(name, observed, counts) for name, counts in found.items()]
     columns = ["control", "rate", "median", "low", "high", "excess_pp", "p_value"]
     table = pd.DataFrame(rows, columns=[*columns, "n", "n_undefined"])
@@ -232,22 +247,40 @@ def _permuted(
     return counts[0] + counts[1]
 
 
-def _discrimination(
+def _strata(
+    base: Base, items: Items, half: int, dimension: int, purified: Purification
+) -> dict[str, Subtest]:
+    """Return the cells of the anchors of a half, cut by discrimination and by profile."""
+    positions = base.population.half(half)
+    values = base.population.responses.values[:, positions].astype(np.int8)
+    family = base.population.table["family"].iloc[positions].to_numpy(dtype=str)
+    anchors = purified.subtest
+    prepared = prepare_half(values)
+    offset = half_offset(
+        prepared, anchors.selected, dimension=dimension, limit=base.settings.offset_limit
+    ).values[prepared.patterns.of_item]
+    return {
+        DISCRIMINATION: discrimination_strata(anchors, rest_correlation(values), index=items.index),
+        PROFILE: profile_strata(anchors, values, offset, family, index=items.index),
+    }
+
+
+def _matched(
     base: Base,
-    items: Items,
     purified: list[Purification],
     targets: list[Target],
+    strata: list[Subtest],
     n: int,
     streams: list[np.random.Generator],
 ) -> ReplicateCounts:
+    bands = (exact_fraction(base.settings.primary_band),)
     counts = []
     for half in HALVES:
-        values = base.population.responses.values[:, base.population.half(half)].astype(np.int8)
-        anchors, target = purified[half].subtest, targets[1 - half]
-        fine = discrimination_strata(anchors, rest_correlation(values), index=items.index)
-        drawn = draw_subtests(fine, n, rng=streams[half])
-        bands = (exact_fraction(base.settings.primary_band),)
-        counts.append(score_subtests(target.values, drawn, anchors, target.pairs, bands=bands))
+        drawn = draw_subtests(strata[half], n, rng=streams[half])
+        target = targets[1 - half]
+        counts.append(
+            score_subtests(target.values, drawn, purified[half].subtest, target.pairs, bands=bands)
+        )
     return counts[0] + counts[1]
 
 

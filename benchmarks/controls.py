@@ -11,7 +11,6 @@ and kept.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -173,7 +172,6 @@ def document(table: str, *, command: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write the table."""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replicates", type=int, default=REPLICATES)
     parser.add_argument("--store", type=Path, help="finished leaderboards, to go on from")

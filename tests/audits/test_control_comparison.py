@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from neartie.audits.anchors import build_cells, select_anchors
 from neartie.audits.control_comparison import (
     DISCRIMINATION,
     MATCHED,
     PERMUTED,
+    PROFILE,
     compare_controls,
 )
 from neartie.audits.controls import draw_subtests
@@ -16,6 +18,7 @@ from neartie.audits.discrimination_controls import discrimination_strata, rest_c
 from neartie.audits.near_tie import audit_near_ties
 from neartie.audits.permuted_families import label_half, permute_labels
 from neartie.audits.perturbations import find_base
+from neartie.audits.profile_controls import item_profile, profile_strata
 from neartie.audits.settings import AuditSettings
 from neartie.audits.steps import read_items
 from neartie.data.simulate import simulate_leaderboard
@@ -79,7 +82,7 @@ def test_the_comparison_repeats_and_matches_the_audit(board, audit, compared):
     matched, band = compared.row(MATCHED), audit.band()
     assert (matched["rate"], matched["p_value"]) == (band["rate"], band["p_value"])
     assert (compared.table["rate"] == band["rate"]).all()
-    for name, n in ((PERMUTED, 9), (DISCRIMINATION, 50)):
+    for name, n in ((PERMUTED, 9), (DISCRIMINATION, 50), (PROFILE, 50)):
         rates = compared.rates.loc[compared.rates["control"] == name, "rate"]
         row = compared.row(name)
         assert row["median"] == pytest.approx(np.median(rates))
@@ -120,6 +123,53 @@ def test_strata_match_cells_and_discrimination(example):
     # one stratum a cell is the matched-random control
     whole = discrimination_strata(subtest, correlation, strata=1)
     assert np.array_equal(draw_subtests(whole, 9, rng=2), draw_subtests(subtest, 9, rng=2))
+
+
+def test_profile_strata_match_cells_and_what_the_blind_model_knows(example):
+    values, subtest, _ = example()
+    rng = np.random.default_rng(4)
+    family = np.array([f"f{m % 3}" for m in range(values.shape[1])])
+    offset = rng.normal(size=values.shape)
+    fine = profile_strata(subtest, values, offset, family)
+    drawn = draw_subtests(fine, 40, rng=1)
+    for cell, kept in enumerate(subtest.kept):
+        assert (drawn[:, subtest.cells.code == cell].sum(axis=1) == kept).all()
+    # neither names of families nor the order of models matter
+    shuffled = rng.permutation(values.shape[1])
+    renamed = np.array([{"f0": "z", "f1": "a", "f2": "k"}[name] for name in family])
+    again = profile_strata(
+        subtest, values[:, shuffled], offset[:, shuffled], renamed[shuffled], index=None
+    )
+    assert np.array_equal(again.cells.code, fine.cells.code)
+    assert np.array_equal(again.kept, fine.kept)
+
+
+def test_subtests_matched_on_profile_share_what_the_anchors_were_chosen_by():
+    """Anchors are the items with the smallest family range of the offset."""
+    rng = np.random.default_rng(5)
+    family = np.repeat(["a", "b"], 30)
+    lean = rng.normal(size=400)
+    offset = np.outer(lean, np.where(family == "a", 1.0, -1.0))
+    values = (rng.random((400, 60)) < 0.5).astype(np.int8)
+    cells = build_cells(["s"] * 400, np.zeros(400), strata=4)
+    anchors = select_anchors(cells, np.abs(lean))
+    matched = draw_subtests(profile_strata(anchors, values, offset, family), 20, rng=1)
+    free = draw_subtests(anchors, 20, rng=1)
+    own = np.abs(lean)[anchors.selected].mean()
+    mean = [np.mean([np.abs(lean)[row].mean() for row in rows]) for rows in (matched, free)]
+    assert mean[0] - own < 0.15 * (mean[1] - own)
+
+
+def test_profile_columns_are_ranks_within_cells(example):
+    values, subtest, _ = example()
+    offset = np.random.default_rng(4).normal(size=values.shape)
+    family = np.array([f"f{m % 3}" for m in range(values.shape[1])])
+    profile = item_profile(subtest, values, offset, family)
+    assert profile.shape == (len(values), 5)
+    assert (np.abs(profile) < 0.5).all()
+    for cell in range(len(subtest.cells.size)):
+        inside = (subtest.cells.code == cell) & subtest.pool
+        assert profile[inside].mean(axis=0) == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.slow
