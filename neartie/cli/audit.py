@@ -9,6 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from neartie.cli.audit_checks import (
+    AttributionFlag,
+    FullFlag,
+    PermutedOption,
+    ReplicationFlag,
+    RobustnessFlag,
+    check_choices,
+    checked,
+    forget_unfinished,
+)
+from neartie.cli.audit_collection import run_collection
+from neartie.cli.benchmarks import find_benchmarks
 from neartie.cli.options import (
     ItemsOption,
     JsonOption,
@@ -17,18 +29,17 @@ from neartie.cli.options import (
     OutOption,
     Repeats,
     RepeatsOption,
-    ResponsesPath,
     RowsOption,
     Scores,
     SeedOption,
     ThresholdOption,
-    benchmark_name,
     load_responses,
 )
 from neartie.cli.progress import show_progress
 from neartie.cli.screen_first import ScreenFirst, screen_first, write_anchor_screen
 
 if TYPE_CHECKING:
+    from neartie.audits.further_checks import CheckChoices
     from neartie.audits.result import NearTieAudit
     from neartie.audits.screen_result import ItemScreen
     from neartie.audits.settings import AuditSettings
@@ -68,7 +79,15 @@ class Decomposition(StrEnum):
 
 
 def audit(
-    responses: ResponsesPath,
+    responses: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RESPONSES...",
+            help="Table of answers: CSV, gzip CSV or Parquet; long (item, model, score) or wide. "
+            "Or a folder with responses, items and models, or one of such folders. Several are "
+            "audited together.",
+        ),
+    ],
     items: ItemsOption = None,
     models: ModelsOption = None,
     k: Annotated[
@@ -128,6 +147,17 @@ def audit(
             "items that go against the others.",
         ),
     ] = ScreenFirst.no,
+    robustness: RobustnessFlag = False,
+    replication: ReplicationFlag = False,
+    attribution: AttributionFlag = False,
+    permuted: PermutedOption = None,
+    full: FullFlag = False,
+    common_models: Annotated[
+        bool,
+        typer.Option(
+            "--common-models", help="Of several benchmarks, keep the models that all of them have."
+        ),
+    ] = False,
     rows: RowsOption = None,
     threshold: ThresholdOption = None,
     repeats: RepeatsOption = Repeats.stop,
@@ -156,20 +186,60 @@ def audit(
         )
     except ValueError as error:
         raise DataError(_in_options(str(error))) from error
-    data = load_responses(
-        responses,
-        items=items,
-        models=models,
-        rows=rows,
-        scores=Scores.binary,
-        threshold=threshold,
-        repeats=repeats,
+    choices = check_choices(
+        robustness=robustness,
+        replication=replication,
+        attribution=attribution,
+        permuted=permuted,
+        full=full,
     )
-    title = benchmark_name(responses, name)
-    screened = None
+    benchmarks = find_benchmarks(responses)
+    several = len(benchmarks) > 1
+    if several and items is not None:
+        raise DataError(
+            "--items describes one benchmark; for several, give folders that hold "
+            "responses.csv and items.csv"
+        )
+    if common_models and not several:
+        raise DataError("--common-models needs at least two benchmarks")
+    loaded = {
+        one.name: load_responses(
+            one.responses,
+            items=items or one.items,
+            models=models or one.models,
+            rows=rows,
+            scores=Scores.binary,
+            threshold=threshold,
+            repeats=repeats,
+        )
+        for one in benchmarks
+    }
+    if several:
+        run_collection(
+            loaded,
+            settings,
+            choices,
+            screen=screen,
+            common_models=common_models,
+            seed=seed,
+            out=out,
+            name=name,
+            as_json=json,
+        )
+        return
+    data, screened = next(iter(loaded.values())), None
     if screen is not ScreenFirst.no:
         data, screened = screen_first(data, drop=screen is ScreenFirst.drop, seed=seed)
-    run_audit(data, settings, seed=seed, out=out, name=title, as_json=json, screened=screened)
+    run_audit(
+        data,
+        settings,
+        seed=seed,
+        out=out,
+        name=name or benchmarks[0].name,
+        as_json=json,
+        screened=screened,
+        choices=choices,
+    )
 
 
 def run_audit(
@@ -181,6 +251,7 @@ def run_audit(
     name: str,
     as_json: bool = False,
     screened: ItemScreen | None = None,
+    choices: CheckChoices | None = None,
 ) -> NearTieAudit:
     """Audit, write the files, and print the summary.
 
@@ -196,26 +267,36 @@ def run_audit(
         Print `summary.json` instead of text.
     screened : ItemScreen, optional
         A screen of the items, to be written beside the audit and compared with its anchors.
+    choices : CheckChoices, optional
+        Further checks to make.
 
     Returns
     -------
     NearTieAudit
     """
+    from neartie.audits.further_checks import FurtherChecks
     from neartie.audits.near_tie import audit_near_ties
     from neartie.data.files import output_folder, to_json
-    from neartie.report.audit_files import write_audit
+    from neartie.report.audit_files import audit_summary, write_audit
+    from neartie.report.further_text import checks_text
     from neartie.report.text import audit_text
 
     # opened first: a folder that cannot be written is to be heard of before the work, not after it
     with output_folder(out) as temporary, show_progress() as say:
         result = audit_near_ties(data, settings, rng=seed, progress=say)
+        checks = FurtherChecks()
+        if choices is not None and choices.any:
+            checks = checked(data, result, choices, out=out, progress=say)
         say("report", 0)
-        write_audit(result, temporary, name=name)
+        write_audit(result, temporary, name=name, checks=checks)
         sentences = () if screened is None else write_anchor_screen(result, screened, temporary)
+    forget_unfinished(out)
     if as_json:
-        print(to_json(result.to_dict()))
+        print(to_json(audit_summary(result, checks)))
     else:
         print(audit_text(result, name=name))
+        for paragraph in checks_text(checks):
+            print(f"\n{paragraph}")
         for sentence in sentences:
             print(f"\n{sentence}")
         print(

@@ -95,7 +95,9 @@ def robustness_sentences(robustness: Robustness) -> tuple[str, ...]:
     if defined.empty:
         return ("No perturbed population could be audited; the table says why.",)
     lost = len(table) - len(defined)
-    undefined = f"; {plural(lost, 'perturbation has', 'perturbations have')} no result" * bool(lost)
+    undefined = (
+        f"; {plural(lost, 'perturbation has', 'perturbations have')} no result" if lost else ""
+    )
     return (
         (
             f"Of {plural(len(table), 'perturbation')} of the population, {robustness.n_positive} have an "

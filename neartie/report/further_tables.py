@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pandas as pd
@@ -67,7 +68,8 @@ def controls_table(controls: ControlComparison) -> Table:
 
 def robustness_table(robustness: Robustness) -> Table:
     """Return the variants of the battery, the primary analysis first (P0, Table 6)."""
-    return Table(
+    remarks = ["" if is_missing(text) else str(text) for text in robustness.table["reason"]]
+    table = Table(
         caption="Other populations of the same benchmark",
         note="Excess over the matched random subtests of each population.",
         columns=(
@@ -78,7 +80,6 @@ def robustness_table(robustness: Robustness) -> Table:
             Column(head="Random (%)"),
             Column(head="Excess (pp)"),
             Column(head="p", symbol="$p$"),
-            Column(head="Remark", numeric=False, long=True),
         ),
         rows=tuple(
             (
@@ -89,11 +90,17 @@ def robustness_table(robustness: Robustness) -> Table:
                 percent(row["random_median"]),
                 signed(row["excess_pp"]),
                 p_number(row["p_value"]),
-                "" if is_missing(row["reason"]) else str(row["reason"]),
             )
             for row in robustness.table.to_dict("records")
         ),
         marked=(0,),
+    )
+    if not any(remarks):
+        return table
+    return replace(
+        table,
+        columns=(*table.columns, Column(head="Remark", numeric=False, long=True)),
+        rows=tuple((*row, remark) for row, remark in zip(table.rows, remarks, strict=True)),
     )
 
 
@@ -130,7 +137,7 @@ def statistic(name: str, value: Any) -> str:
     return correlation(value) if name == "median_rho" else percent(value)
 
 
-def _span_of(row: dict[str, Any]) -> str:
+def _span_of(row: dict[Any, Any]) -> str:
     low, high = row["chance_low"], row["chance_high"]
     if is_missing(low) or is_missing(high):
         return MISSING

@@ -44,18 +44,18 @@ def audit_text(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> str:
         Ends without a line break.
     """
     shown, rest = audit.warnings[:WARNINGS_SHOWN], len(audit.warnings[WARNINGS_SHOWN:])
-    parts = [_wrapped(f"Warning: {_printable(warning)}") for warning in shown]
+    parts = [wrapped(f"Warning: {printable(warning)}") for warning in shown]
     if rest:
         parts.append(f"({plural(rest, 'more caveat')} in the report)")
-    parts.append(_grid(tables.table_1(audit, name=_cut(_printable(name), 20))))
-    parts.append(_grid(_terminal_bands(audit)))
+    parts.append(grid(tables.table_1(audit, name=cut(printable(name), 20))))
+    parts.append(grid(_terminal_bands(audit)))
     parts.append(
         "Percentages of eligible pairs; excess in points. > marks the primary band.\n"
         "*Range over recompositions, not a confidence interval."
     )
-    parts.append(_grid(tables.fractions(audit)))
-    parts.extend(_wrapped(sentence) for sentence in context(audit))
-    parts.append(_wrapped(answer(headline(audit))))
+    parts.append(grid(tables.fractions(audit)))
+    parts.extend(wrapped(sentence) for sentence in context(audit))
+    parts.append(wrapped(answer(headline(audit))))
     return "\n\n".join(parts)
 
 
@@ -74,7 +74,7 @@ def terminal_table(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> Group:
         Names are plain text: square brackets in them are not markup.
     """
     return Group(
-        _rich(tables.table_1(audit, name=_printable(name))),
+        _rich(tables.table_1(audit, name=printable(name))),
         Text(""),
         _rich(_terminal_bands(audit)),
     )
@@ -92,7 +92,8 @@ def _terminal_bands(audit: NearTieAudit) -> Table:
     )
 
 
-def _grid(table: Table) -> str:
+def grid(table: Table) -> str:
+    """Return a table in plain text; > stands before marked rows."""
     heads = [_SHORT_HEADS.get(column.head, column.head) for column in table.columns]
     cells = [heads, *[list(row) for row in table.rows]]
     widths = [max(cell_len(row[i]) for row in cells) for i in range(len(heads))]
@@ -122,11 +123,12 @@ def _rich(table: Table) -> RichTable:
     return drawn
 
 
-def _wrapped(text: str) -> str:
+def wrapped(text: str) -> str:
+    """Return a paragraph in lines of at most 80 columns."""
     return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Control characters could move the cursor or recolour the terminal."""
     return "".join(mark if mark.isprintable() else " " for mark in text)
 
@@ -136,5 +138,6 @@ def _padded(text: str, width: int, *, to_the_right: bool) -> str:
     return space + text if to_the_right else text + space
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
+    """Return a text that is at most so many columns wide."""
     return text if cell_len(text) <= most else set_cell_size(text, most - 1).rstrip() + "…"
