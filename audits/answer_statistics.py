@@ -19,9 +19,9 @@ MEANINGS: Final = {
     "mean_accuracy": "mean accuracy",
     "model_sd": "standard deviation of the models' accuracies",
     "item_sd": "standard deviation of the items' accuracies",
-    "item_correlation_mean": "mean over items of their correlation with the models' accuracies",
-    "item_correlation_sd": "standard deviation over items of this correlation",
-    "family_range": "mean over items of how far families differ beyond their mean accuracy",
+    "item_correlation_mean": "mean correlation of items with the models' accuracies",
+    "item_correlation_sd": "standard deviation of items' correlations with the models' accuracies",
+    "family_range": "mean range of families on an item, beyond their mean accuracies",
 }
 
 

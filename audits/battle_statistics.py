@@ -53,7 +53,7 @@ class BattleStatistics:
 
     @property
     def n(self) -> Codes:
-        """(n_model,) int: battles of every model."""
+        """Battles of every model, a vector of whole numbers."""
         return self._by_model(self.battles.outcome.sum(axis=1), self.battles.outcome.sum(axis=1))
 
     def half_wins(self, outcome: Codes) -> Codes:

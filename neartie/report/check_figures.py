@@ -164,10 +164,10 @@ def plot_statistic(
     left = row["observed"] > values.median()
     p = tail(row["p"], checks.n_draws)
     said = f"observed, p {p}" if p[0] in "<>" else f"observed, p = {p}"
-    ax.text(
-        row["observed"], 0.98, f"{said} " if left else f" {said}",
-        transform=ax.get_xaxis_transform(), ha="right" if left else "left", va="top",
-        color=INK, fontsize=8.5,
+    ax.annotate(
+        said, (row["observed"], 0.98), xycoords=ax.get_xaxis_transform(),
+        xytext=(-5 if left else 5, 0), textcoords="offset points", ha="right" if left else "left",
+        va="top", color=INK, fontsize=8.5,
     )  # fmt: skip
     ax.set(xlabel=axis_name(checks, name), ylabel="replicates")
     return ax
