@@ -117,8 +117,10 @@ def calibrate(
         n_divergent += int(np.sum(drawn.stats.get("diverging", 0)))
         points = drawn.points[:, :: thin if engine == "nuts" else 1]
         found, true = _values(flat, points), {name: value[None] for name, value in truth.items()}
-        found = quantities(found, data) if quantities else {name: found[name] for name in true}
-        true = quantities(true, data) if quantities else true
+        if quantities is None:
+            found = {name: found[name] for name in true}
+        else:
+            found, true = dict(quantities(found, data)), dict(quantities(true, data))
         if ranking is not None:
             pairs.append(_pair_record(found[ranking], true[ranking][0]))
             found = {**found, "rank": _ranks(found[ranking])}

@@ -221,14 +221,14 @@ def flatten_model(model: Any, *, replaceable: bool = False) -> FlatModel:
 
 def _fed_data(model: Any) -> dict[str, tuple[Any, Any]]:
     """Return, by name, every observed variable's data and a shared variable in their place."""
-    import pytensor
+    from pytensor.compile.sharedvalue import shared
 
     fed = {}
     for variable in model.observed_RVs:
         value = model.rvs_to_values[variable]
         fed[variable.name] = (
             value,
-            pytensor.shared(np.asarray(data_of(value)), shape=value.type.shape),
+            shared(np.asarray(data_of(value)), shape=value.type.shape),
         )
     return fed
 

@@ -50,12 +50,12 @@ def ecdf_p_value(positions: ArrayLike, *, n_point: int = N_POINT) -> float:
     values = np.asarray(positions, dtype=np.float64)
     counts = (values[:, None] <= np.arange(1, n_point) / n_point).sum(axis=0)
     pointwise, transitions = _binomials(len(values), n_point)
-    smallest = pointwise[np.arange(n_point - 1), counts].min()
+    smallest = float(pointwise[np.arange(n_point - 1), counts].min())
     inside = np.eye(1, len(values) + 1)[0]
     for step, transition in enumerate(transitions):
         # A slack of a few rounding errors: equal p-values of two points count as equal.
         inside = (inside @ transition) * (pointwise[step] > smallest * (1 + 1e-9))
-    return float(np.clip(1.0 - inside.sum(), 0.0, 1.0))
+    return min(1.0, max(0.0, 1.0 - float(inside.sum())))
 
 
 def smallest_ecdf_p_value(positions: Floats) -> float:
@@ -70,7 +70,7 @@ def smallest_ecdf_p_value(positions: Floats) -> float:
     float in [0, 1], probability
         Bonferroni's bound: it holds whatever the dependence between quantities.
     """
-    return min(1.0, positions.shape[1] * min(ecdf_p_value(column) for column in positions.T))
+    return float(min(1.0, positions.shape[1] * min(map(ecdf_p_value, positions.T))))
 
 
 def mean_test(values: ArrayLike, *, expected: float = 0.0) -> tuple[float, float, float]:
