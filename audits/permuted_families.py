@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from neartie.audits.anchors import Subtest
 from neartie.audits.perturbations import Base
 from neartie.audits.prepared_half import Offset, PreparedHalf, half_offset, prepare_half
-from neartie.audits.purification import purify_prepared
+from neartie.audits.purification import Purification, purify_prepared
 from neartie.audits.steps import Items
 
 type Rerun = Literal["all", "last"]
@@ -66,6 +66,21 @@ class LabelledHalf:
         -------
         Subtest
         """
+        return self.fit(labels).subtest
+
+    def fit(self, labels: NDArray[np.str_], *, refit: bool = False) -> Purification:
+        """Return the purification under given labels of the cells.
+
+        Parameters
+        ----------
+        labels : (n_cell,) str
+        refit : bool
+            Whether to fit once more on the final anchors, for item signatures.
+
+        Returns
+        -------
+        Purification
+        """
         settings = self.base.settings
         return purify_prepared(
             self.prepared,
@@ -79,12 +94,12 @@ class LabelledHalf:
             penalty=settings.penalty,
             cycles=settings.cycles,
             constant_items=settings.constant_items,
-            refit=False,
+            refit=refit,
             index=self.items.index,
             limit=settings.offset_limit,
             decomposition=settings.decomposition,
             rng=self.seed,
-        ).subtest
+        )
 
 
 def label_half(
