@@ -214,7 +214,13 @@ def adam(
     Returns
     -------
     Summit
-        Near the optimum among abilities with mean zero, not near the free one.
+        Near the optimum among abilities with mean zero, some hundredths of a logit from it.
+
+    Notes
+    -----
+    The printed recipe does not end at that optimum, however small its steps. Adam divides each
+    gradient by its own size, so that steps of equal sign are equally long and cancel in the
+    re-centring, where gradients themselves would not.
 
     References
     ----------

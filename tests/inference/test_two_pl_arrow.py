@@ -114,7 +114,7 @@ def test_what_is_not_positive_definite_has_no_factor():
     assert factor(arrow) is None
 
 
-@pytest.mark.parametrize(("n_item", "n_model"), [(12, 30), (4, 40), (60, 10)])
+@pytest.mark.parametrize(("n_item", "n_model"), [(12, 30), (4, 40), (30, 10)])
 def test_the_optimum_is_that_of_another_optimiser(n_item, n_model):
     problem = problem_of(n_item, n_model, 11)
     summit = newton(problem, warm_start(problem))
@@ -158,17 +158,22 @@ def test_an_iteration_that_is_cut_short_says_so():
     assert summit.n_iterations == 2
 
 
-def test_adam_without_a_rule_ends_at_the_optimum_among_centred_abilities():
+def test_adam_ends_near_the_optimum_among_centred_abilities_and_not_at_it():
+    """Re-centring cancels steps of equal sign, whatever their gradients: see `adam`."""
     problem = problem_of(30, 20, 17)
     exact = newton(problem, warm_start(problem), sum_zero=True)
-    slow = adam(problem, warm_start(problem), rate=0.02, rule=1e-15, max_iterations=6000)
-    np.testing.assert_allclose(slow.point, exact.point, atol=2e-3)
     printed = adam(problem, warm_start(problem))
+    slow = adam(problem, warm_start(problem), rate=0.005, rule=0.0, max_iterations=20_000)
     assert printed.converged
-    assert exact.value < printed.value < exact.value + 1.0
-    assert printed.point[:20].mean() == pytest.approx(0, abs=1e-12)
-    moved = np.abs(printed.point - exact.point).max()
-    assert printed.largest_step == pytest.approx(moved, rel=0.3)
+    assert not slow.converged
+    assert printed.n_iterations < 200
+    for end in (printed, slow):
+        assert exact.value < end.value < exact.value + 0.1
+        assert np.abs(end.point - exact.point).max() < 0.1
+        assert end.point[:20].mean() == pytest.approx(0, abs=1e-12)
+        moved = np.abs(end.point - exact.point).max()
+        assert end.largest_step == pytest.approx(moved, rel=0.3)
+    assert slow.largest_step > 0.01
 
 
 @settings(max_examples=30, deadline=None)
