@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from neartie.data.errors import CaveatWarning, DataError
 
@@ -29,7 +31,8 @@ def compare_models(
     DataFrame, one row a model, the best first
         `model`; `elpd` (nat), by Pareto-smoothed leave-one-out; `se`; `p`, the effective number
         of parameters; `elpd_diff`, what it falls short of the best one, with `diff_se`; `weight`;
-        `max_pareto_k`, above 0.7 where single answers make the estimate unreliable.
+        `max_pareto_k`, above 0.7 where single answers make the estimate unreliable;
+        `share_high_k`, the share of answers whose k is above 0.7.
 
     Raises
     ------
@@ -56,7 +59,9 @@ def compare_models(
         warnings.simplefilter("ignore", UserWarning)
         results = {name: loo(tree, pointwise=True) for name, tree in posteriors.items()}
         table = compare(results, method=method, round_to="none")
-    shapes = {name: float(np.max(result.pareto_k)) for name, result in results.items()}
+    # Where ratios are too wild for any fit of their tail, ArviZ leaves k undefined.
+    tails = {name: np.nan_to_num(result.pareto_k, nan=np.inf) for name, result in results.items()}
+    shapes = {name: float(np.max(tail)) for name, tail in tails.items()}
     high = [name for name, shape in shapes.items() if shape > 0.7]
     if high:
         warnings.warn(
@@ -76,29 +81,56 @@ def compare_models(
             "diff_se": table["dse"].astype(float).to_numpy(),
             "weight": table["weight"].astype(float).to_numpy(),
             "max_pareto_k": [shapes[name] for name in names],
+            "share_high_k": [float(np.mean(tails[name] > 0.7)) for name in names],
         }
     )
 
 
 def _check_groups(posteriors: Mapping[str, xr.DataTree]) -> None:
-    first: tuple[str, xr.Dataset] | None = None
+    first: tuple[str, xr.DataTree] | None = None
     for name, tree in posteriors.items():
         if "log_likelihood" not in tree.children:
             raise DataError(
                 f"the posterior of {name!r} holds no pointwise log-likelihood: fit it with "
                 "log_likelihood=True, or call add_log_likelihood(posterior, model)"
             )
-        observed = tree["observed_data"].to_dataset()
         if first is None:
-            first = name, observed
-        elif not _same_answers(first[1], observed):
+            first = name, tree
+        elif not _same_answers(first[1], tree):
             raise DataError(
                 f"{first[0]!r} and {name!r} are not fits of the same answers, so that their "
                 "predictions cannot be compared"
             )
 
 
-def _same_answers(one: xr.Dataset, other: xr.Dataset) -> bool:
-    return set(one.data_vars) == set(other.data_vars) and all(
-        np.array_equal(one[name].to_numpy(), other[name].to_numpy()) for name in one.data_vars
-    )
+# What says whose answers to what, beside the answers themselves.
+_PLACES: Final = ("cell_item", "cell_model", "pair_first", "pair_second")
+
+
+def _same_answers(one: xr.DataTree, other: xr.DataTree) -> bool:
+    """Return whether data, cells and, where both name them, items and models are the same."""
+    mine, theirs = (tree["observed_data"].to_dataset() for tree in (one, other))
+    if set(mine.data_vars) != set(theirs.data_vars):
+        return False
+    pairs = [(mine[name].to_numpy(), theirs[name].to_numpy()) for name in mine.data_vars]
+    constants = [
+        tree["constant_data"].to_dataset() if "constant_data" in tree.children else xr.Dataset()
+        for tree in (one, other)
+    ]
+    pairs += [
+        (constants[0][name].to_numpy(), constants[1][name].to_numpy())
+        for name in _PLACES
+        if all(name in constant for constant in constants)
+    ]
+    for dim in ("item", "model"):
+        labels = [_labels(tree, dim) for tree in (one, other)]
+        if labels[0] is not None and labels[1] is not None:
+            pairs.append((labels[0], labels[1]))
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+def _labels(tree: xr.DataTree, dim: str) -> NDArray[np.str_] | None:
+    for group in ("posterior", "observed_data", "constant_data"):
+        if group in tree.children and dim in tree[group].coords:
+            return np.asarray(tree[group][dim].to_numpy()).astype(str)
+    return None

@@ -25,6 +25,7 @@ COMPARISON = pd.DataFrame(
         "diff_se": [0.0, 4.0],
         "weight": [0.9, 0.1],
         "max_pareto_k": [0.4, 0.9],
+        "share_high_k": [0.0, 0.125],
     }
 )
 
