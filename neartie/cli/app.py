@@ -19,6 +19,7 @@ import typer
 import neartie
 from neartie.cli.audit import audit
 from neartie.cli.check import check
+from neartie.cli.content_audit import content_audit
 from neartie.cli.demo import demo
 from neartie.cli.describe import describe
 from neartie.cli.fit import fits
@@ -46,6 +47,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(describe)
 app.command()(audit)
+app.add_typer(content_audit)
 app.command()(screen)
 app.add_typer(fits)
 app.command()(check)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -167,25 +167,21 @@ def audit(
     json: JsonOption = False,
 ) -> None:
     """Audit near ties: do they reverse when items with family-dependent functioning are left out?"""
-    from neartie.audits.settings import AuditSettings
     from neartie.data.errors import DataError
 
-    try:
-        settings = AuditSettings(
-            dimension=_dimension(k),
-            alpha=[part for part in alpha.split(",") if part.strip()],
-            controls=controls,
-            bootstraps=bootstraps,
-            min_family_size=min_family_size,
-            owner_cap=owner_cap,
-            missing=missing.value,
-            constant_items=constant_items.value,
-            rule=rule.value,
-            cycles=cycles,
-            decomposition=decomposition.value,
-        )
-    except ValueError as error:
-        raise DataError(_in_options(str(error))) from error
+    settings = audit_settings(
+        k,
+        alpha=alpha,
+        controls=controls,
+        bootstraps=bootstraps,
+        min_family_size=min_family_size,
+        owner_cap=owner_cap,
+        missing=missing.value,
+        constant_items=constant_items.value,
+        rule=rule.value,
+        cycles=cycles,
+        decomposition=decomposition.value,
+    )
     choices = check_choices(
         robustness=robustness,
         replication=replication,
@@ -303,6 +299,31 @@ def run_audit(
             f"\nReport: {out / 'report.html'} (numbers in {out / 'summary.json'} and CSV beside it)"
         )
     return result
+
+
+def audit_settings(k: str | None, *, alpha: str, **others: Any) -> AuditSettings:
+    """Return the settings that options describe.
+
+    Parameters
+    ----------
+    k, alpha : str
+        As typed.
+    **others
+        Further settings.
+
+    Raises
+    ------
+    DataError
+        If a value is impossible; names the option.
+    """
+    from neartie.audits.settings import AuditSettings
+    from neartie.data.errors import DataError
+
+    fractions = [part for part in alpha.split(",") if part.strip()]
+    try:
+        return AuditSettings(dimension=_dimension(k), alpha=fractions, **others)
+    except ValueError as error:
+        raise DataError(_in_options(str(error))) from error
 
 
 def _in_options(message: str) -> str:

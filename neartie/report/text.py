@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Group
@@ -83,7 +84,13 @@ def terminal_table(audit: NearTieAudit, *, name: str = DEFAULT_NAME) -> Group:
 def _terminal_bands(audit: NearTieAudit) -> Table:
     """Bands without the columns of pairs and ties, which 80 columns do not hold."""
     table = tables.bands(audit)
-    kept = [i for i, column in enumerate(table.columns) if column.head not in ("Pairs", "Tied")]
+    heads = [column.head for column in table.columns if column.head not in ("Pairs", "Tied")]
+    return selected(table, heads)
+
+
+def selected(table: Table, heads: Sequence[str]) -> Table:
+    """Return a table with some of its columns, for a terminal."""
+    kept = [i for i, column in enumerate(table.columns) if column.head in heads]
     return Table(
         caption=table.caption,
         columns=tuple(table.columns[i] for i in kept),
