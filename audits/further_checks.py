@@ -13,6 +13,7 @@ from neartie.audits.attribution import Attribution, attribute_sources
 from neartie.audits.control_comparison import (
     DISCRIMINATION,
     PERMUTED,
+    PROFILE,
     ControlComparison,
     compare_controls,
 )
@@ -37,8 +38,8 @@ class CheckChoices:
     permutations : int
         Of family labels; 0 leaves out the controls beyond the matched random one.
     discrimination : int or None
-        Random subtests matched on discrimination, beside permuted labels; as many as the audit
-        has controls when left out.
+        Random subtests matched on discrimination, and on the profile, beside permuted labels; as
+        many as the audit has controls when left out.
     robustness_controls : int
         Random subtests of every perturbed population.
     """
@@ -87,7 +88,8 @@ class FurtherChecks:
         """Return what joins the audit's own numbers in `summary.json`; empty without checks."""
         found: dict[str, Any] = {}
         if self.controls is not None:
-            for prefix, name in (("permuted", PERMUTED), ("discrimination", DISCRIMINATION)):
+            names = {"permuted": PERMUTED, "discrimination": DISCRIMINATION, "profile": PROFILE}
+            for prefix, name in names.items():
                 row = self.control(name) or {}
                 for key in ("median", "excess_pp", "p_value"):
                     found[f"{prefix}_{key}"] = row.get(key)

@@ -14,13 +14,17 @@ def collection_answer(whole: CollectionChecks) -> str:
     table = whole.primary_table()
     n = len(table)
     found = table[(table["excess_pp"] > 0) & (table["p_value"] <= SIGNIFICANT)]
-    others = table[~table.index.isin(found.index)]["benchmark"].tolist()
+    defined = table["excess_pp"].notna()
+    others = table[defined & ~table.index.isin(found.index)]["benchmark"].tolist()
+    without = table.loc[~defined, "benchmark"].tolist()
     text = (
         f"In {len(found)} of {plural(n, 'benchmark')}, near ties reverse more often under low-DIF "
         "scoring than under matched random subtests (excess above zero, p at most .05)"
     )
     if others and len(found):
         text += f"; not in {', '.join(others)}"
+    if without:
+        text += f"; without an excess, for want of pairs or random subtests: {', '.join(without)}"
     return f"{text}. Nothing is corrected for the number of benchmarks."
 
 

@@ -76,10 +76,14 @@ def fit_text(summary: FitSummary) -> str:
     head = summary.ranked().head(FIRST)
     error = "sd" if "sd" in head else "se"
     name = summary.quantity.replace("_", " ")
-    lines = [f"{name:>14} {error:>7}  {'interval':>18}  model"]
+    # the error that takes the items as known, where there is one that does not
+    known = "se_items_known" if "se_items_known" in head else None
+    more = f" {'items known':>11}" if known else ""
+    lines = [f"{name:>14} {error:>7}{more}  {'interval':>18}  model"]
     for row in head.to_dict("records"):
         lines.append(
-            f"{number(row[summary.quantity]):>14} {number(row[error]):>7}  "
+            f"{number(row[summary.quantity]):>14} {number(row[error]):>7}"
+            f"{f' {number(row[known]):>11}' if known else ''}  "
             f"{span(row['low'], row['high']):>18}  {visible(row['model'], _NAME)}"
         )
     if summary.n_models > FIRST:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neartie.audits.attribution import Attribution
-from neartie.audits.control_comparison import DISCRIMINATION, MATCHED, PERMUTED
+from neartie.audits.control_comparison import DISCRIMINATION, MATCHED, PERMUTED, PROFILE
 from neartie.audits.further_checks import FurtherChecks
 from neartie.audits.replication import Replication
 from neartie.audits.robustness import Robustness
@@ -84,6 +84,14 @@ def controls_sentences(checks: FurtherChecks) -> tuple[str, ...]:
         found.append(
             f"Random subtests matched on discrimination too reverse {percent(row['median'])}% "
             f"(excess {signed(row['excess_pp'])} points, {p_text(row['p_value'])})."
+        )
+    row = checks.control(PROFILE)
+    if row is not None:
+        found.append(
+            "Random subtests matched on discrimination and on what the family-blind model expects "
+            f"of every family reverse {percent(row['median'])}% (excess {signed(row['excess_pp'])} "
+            f"points, {p_text(row['p_value'])}). They answer to families that differ in ability, "
+            "at a price in power."
         )
     return tuple(found)
 

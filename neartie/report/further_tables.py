@@ -34,13 +34,13 @@ STATISTIC_NAMES: Final = {
 def controls_table(controls: ControlComparison) -> Table:
     """Return the excess over each control (beyond the paper)."""
     return Table(
-        caption="The excess over three controls",
+        caption="The excess over several controls",
         note=(
             "Low-DIF: share of the near ties that reverse under the anchors. Control: median of "
             "its replicates. Excess: their difference. Permuted families: anchors chosen after "
-            "family labels were permuted among the owners of the half that chooses. Matched on "
-            "discrimination: random subtests with the anchors' sources, easiness and "
-            "correlation with the rest of the test."
+            "family labels were permuted among the owners of the half that chooses. The others are "
+            "random subtests with the anchors' sources and easiness; then their correlation with the "
+            "rest of the test too; then what the family-blind model expects of every family too."
         ),
         columns=(
             Column(head="Control", numeric=False),
