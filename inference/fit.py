@@ -236,7 +236,7 @@ def _run(
     if engine == "advi":
         return approximate_advi(flat, draws=draws, progress=progress, rng=generator)
     if engine == "pathfinder":
-        return approximate_pathfinder(flat, model, draws=draws, progress=progress, rng=generator)
+        return approximate_pathfinder(flat, draws=draws, progress=progress, rng=generator)
     return sample_nuts(
         flat,
         draws=draws,
