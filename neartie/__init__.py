@@ -65,12 +65,18 @@ if TYPE_CHECKING:
         bootstrap_bradley_terry as bootstrap_bradley_terry,
     )
     from neartie.inference.bradley_terry_result import BradleyTerryFit as BradleyTerryFit
+    from neartie.inference.calibration import calibrate as calibrate
+    from neartie.inference.calibration_result import Calibration as Calibration
     from neartie.inference.compare_loo import compare_models as compare_models
     from neartie.inference.diagnostics import diagnostics as diagnostics
     from neartie.inference.fit import fit as fit
     from neartie.inference.log_likelihood import add_log_likelihood as add_log_likelihood
     from neartie.inference.posterior_file import read_posterior as read_posterior
     from neartie.inference.posterior_file import write_posterior as write_posterior
+    from neartie.inference.score_models import ScoredModels as ScoredModels
+    from neartie.inference.score_models import score_models as score_models
+    from neartie.inference.two_pl_map import fit_two_pl_map as fit_two_pl_map
+    from neartie.inference.two_pl_result import TwoPLFit as TwoPLFit
     from neartie.models.bradley_terry_model import build_bradley_terry as build_bradley_terry
     from neartie.models.bradley_terry_priors import BradleyTerryPriors as BradleyTerryPriors
     from neartie.models.mirt_dif import build_mirt_dif as build_mirt_dif
@@ -112,7 +118,9 @@ _HOMES = {
     "ResidualDifPriors": "neartie.models.priors",
     "Responses": "neartie.data.responses",
     "Robustness": "neartie.audits.robustness",
+    "ScoredModels": "neartie.inference.score_models",
     "ScreenSettings": "neartie.audits.screen",
+    "TwoPLFit": "neartie.inference.two_pl_result",
     "TwoPLPriors": "neartie.models.priors",
     "add_log_likelihood": "neartie.inference.log_likelihood",
     "align_loadings": "neartie.inference.alignment",
@@ -137,6 +145,7 @@ _HOMES = {
     "exact_common_models": "neartie.audits.collection",
     "fit": "neartie.inference.fit",
     "fit_bradley_terry": "neartie.inference.bradley_terry",
+    "fit_two_pl_map": "neartie.inference.two_pl_map",
     "load_example": "neartie.data.example",
     "pool_attributions": "neartie.audits.pooled_signs",
     "prior_only": "neartie.models.prior_only",
@@ -151,6 +160,7 @@ _HOMES = {
     "report_positions": "neartie.data.battle_order",
     "resolve_swapped": "neartie.data.battle_order",
     "sample_content": "neartie.audits.content_sample",
+    "score_models": "neartie.inference.score_models",
     "screen_items": "neartie.audits.screen",
     "shift_families": "neartie.audits.family_shifts",
     "simulate_leaderboard": "neartie.data.simulate",
@@ -188,7 +198,9 @@ __all__ = [
     "ResidualDifPriors",
     "Responses",
     "Robustness",
+    "ScoredModels",
     "ScreenSettings",
+    "TwoPLFit",
     "TwoPLPriors",
     "__version__",
     "add_log_likelihood",
@@ -214,6 +226,7 @@ __all__ = [
     "exact_common_models",
     "fit",
     "fit_bradley_terry",
+    "fit_two_pl_map",
     "load_example",
     "pool_attributions",
     "prior_only",
@@ -228,6 +241,7 @@ __all__ = [
     "report_positions",
     "resolve_swapped",
     "sample_content",
+    "score_models",
     "screen_items",
     "shift_families",
     "simulate_leaderboard",

@@ -18,12 +18,19 @@ from neartie.cli.fit_options import (
     EngineOption,
     FamilyMeansOption,
     HierarchicalOption,
+    ItemsFromOption,
     LevelOption,
     LogLikelihoodOption,
+    Optimiser,
+    OptimiserOption,
     Slopes,
     SparseOption,
     Ties,
     TuneOption,
+    TwoPLEngine,
+    TwoPLEngineOption,
+    Unit,
+    UnitOption,
     ZeroSumOption,
     ZeroSums,
 )
@@ -32,8 +39,10 @@ from neartie.cli.fit_run import (
     dimension_of,
     load_answers,
     read_covariates,
+    refuse_but_for_map,
     refuse_without_posterior,
     run_estimates,
+    run_map,
     run_posterior,
     sampling_of,
 )
@@ -69,7 +78,7 @@ def fit_two_pl(
     responses: ResponsesPath,
     items: ItemsOption = None,
     models: ModelsOption = None,
-    engine: EngineOption = Engine.nuts,
+    engine: TwoPLEngineOption = TwoPLEngine.nuts,
     slopes: Annotated[
         Slopes,
         typer.Option(
@@ -79,6 +88,9 @@ def fit_two_pl(
     ] = Slopes.free,
     hierarchical: HierarchicalOption = False,
     family_means: FamilyMeansOption = False,
+    optimiser: OptimiserOption = Optimiser.newton,
+    unit: UnitOption = Unit.mode,
+    items_from: ItemsFromOption = None,
     draws: DrawsOption = 1000,
     tune: TuneOption = 1000,
     chains: ChainsOption = 4,
@@ -96,9 +108,37 @@ def fit_two_pl(
     json: JsonOption = False,
 ) -> None:
     """Abilities, difficulties and discriminations: the two-parameter logistic model."""
+    check_level(level)
+    is_map = engine is TwoPLEngine.map
+    if is_map:
+        refuse_without_posterior(
+            engine,
+            discrimination=slopes is not Slopes.free,
+            hierarchical=hierarchical,
+            family_means=family_means,
+            log_likelihood=log_likelihood,
+        )
+    else:
+        refuse_but_for_map(
+            optimiser=optimiser is not Optimiser.newton,
+            unit=unit is not Unit.mode,
+            items_from=items_from is not None,
+        )
     data = load_answers(
         responses, items, models, rows, scores, threshold, repeats, families=family_means
     )
+    if is_map:
+        run_map(
+            data,
+            optimiser=optimiser.value,
+            unit=unit.value,
+            items_from=items_from,
+            level=level,
+            name=benchmark_name(responses, name),
+            out=out,
+            json=json,
+        )
+        return
     run_posterior(
         data,
         kind="two-pl",
@@ -107,7 +147,9 @@ def fit_two_pl(
             "hierarchical": hierarchical,
             "family_means": family_means,
         },
-        sampling=sampling_of(engine, draws, tune, chains, cores, target_accept, log_likelihood),
+        sampling=sampling_of(
+            Engine(engine.value), draws, tune, chains, cores, target_accept, log_likelihood
+        ),
         level=level,
         name=benchmark_name(responses, name),
         seed=seed,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +16,30 @@ class Engine(StrEnum):
     laplace = "laplace"
     pathfinder = "pathfinder"
     advi = "advi"
+
+
+class TwoPLEngine(StrEnum):
+    """How abilities are found."""
+
+    nuts = "nuts"
+    laplace = "laplace"
+    pathfinder = "pathfinder"
+    advi = "advi"
+    map = "map"
+
+
+class Optimiser(StrEnum):
+    """How the joint mode is found."""
+
+    newton = "newton"
+    adam = "adam"
+
+
+class Unit(StrEnum):
+    """Of ability, at the joint mode."""
+
+    mode = "mode"
+    posterior = "posterior"
 
 
 class BattleEngine(StrEnum):
@@ -54,6 +79,29 @@ class Ties(StrEnum):
 EngineOption = Annotated[
     Engine,
     typer.Option("--engine", help="nuts is the reference; the others are approximations."),
+]
+TwoPLEngineOption = Annotated[
+    TwoPLEngine,
+    typer.Option(
+        "--engine",
+        help="nuts is the reference; map the joint mode with errors; others approximate.",
+    ),
+]
+OptimiserOption = Annotated[
+    Optimiser,
+    typer.Option("--optimiser", help="The exact optimum, or Adam as P1 prints it (map)."),
+]
+UnitOption = Annotated[
+    Unit,
+    typer.Option("--unit", help="Of ability: the mode's as printed, or the posterior's (map)."),
+]
+ItemsFromOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--items-from",
+        metavar="DIR",
+        help="Score models on the items of an earlier fit, taken as known (map).",
+    ),
 ]
 DrawsOption = Annotated[int, typer.Option("--draws", min=4, help="Kept draws of each chain.")]
 TuneOption = Annotated[

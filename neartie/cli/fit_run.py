@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from neartie.cli.fit_options import BattleEngine, Engine
+from neartie.cli.fit_options import BattleEngine, Engine, TwoPLEngine
 from neartie.cli.options import Repeats, Rows, Scores, load_responses
 from neartie.cli.progress import show_progress
 
@@ -87,7 +87,7 @@ def check_level(level: float) -> None:
         raise typer.BadParameter(f"--level must lie between 0 and 1, got {level:g}")
 
 
-def refuse_without_posterior(engine: BattleEngine, **asked: bool) -> None:
+def refuse_without_posterior(engine: BattleEngine | TwoPLEngine, **asked: bool) -> None:
     """Refuse options that only a posterior has."""
     for option, wanted in asked.items():
         if wanted:
@@ -95,6 +95,13 @@ def refuse_without_posterior(engine: BattleEngine, **asked: bool) -> None:
                 f"--{option.replace('_', '-')} needs a posterior; {engine.value} gives estimates "
                 "without it"
             )
+
+
+def refuse_but_for_map(**asked: bool) -> None:
+    """Refuse options that only the joint mode has."""
+    for option, wanted in asked.items():
+        if wanted:
+            raise typer.BadParameter(f"--{option.replace('_', '-')} is for the engine map")
 
 
 def read_covariates(path: Path) -> pd.DataFrame:
@@ -169,6 +176,59 @@ def run_estimates(
         summary = summarise_bradley_terry(found, data, level=level)
         _write(summary, out, name=name, posterior=None)
     _show(summary, out, json=json)
+
+
+def run_map(
+    data: Responses,
+    *,
+    optimiser: str,
+    unit: str,
+    items_from: Path | None,
+    level: float,
+    name: str,
+    out: Path,
+    json: bool,
+) -> None:
+    """Find the joint mode of the 2PL, or scores on known items, write the files, show them."""
+    from neartie.data.errors import CaveatWarning
+    from neartie.data.files import output_folder
+    from neartie.inference.score_models import score_models
+    from neartie.inference.two_pl_map import fit_two_pl_map
+    from neartie.inference.two_pl_summary import summarise_scored, summarise_two_pl
+
+    known = None if items_from is None else read_known_items(items_from)
+    with output_folder(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore", CaveatWarning)
+        if known is None:
+            found = fit_two_pl_map(data, optimiser=optimiser, unit=unit)  # type: ignore[arg-type]
+            summary = summarise_two_pl(found, data, level=level)
+        else:
+            table, mean, sd = known
+            scored = score_models(data, table, prior_mean=mean, prior_sd=sd, level=level)
+            summary = summarise_scored(scored, data, table, source=str(items_from))
+        _write(summary, out, name=name, posterior=None)
+    _show(summary, out, json=json)
+
+
+def read_known_items(folder: Path) -> tuple[pd.DataFrame, float, float]:
+    """Return the items of a fit of the 2PL, and mean and sd of the prior on their scale."""
+    from json import loads
+
+    from neartie.data.errors import DataError
+    from neartie.data.tables import read_item_table
+
+    place = folder / "items.csv"
+    if not place.is_file():
+        raise DataError(f"{folder} holds no items.csv; name the folder of a fit of the 2PL")
+    table = read_item_table(place)
+    try:
+        settings = loads((folder / "summary.json").read_text(encoding="utf-8"))["settings"]
+        mean = -float(settings.get("unit", 1.0)) * float(settings.get("shift", 0.0))
+        return table, mean, float(settings.get("prior_ability_sd", 1.0))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"{folder / 'summary.json'} does not say how the items were fitted: {error}"
+        ) from None
 
 
 def _write(summary: FitSummary, out: Path, *, name: str, posterior: xr.DataTree | None) -> None:
