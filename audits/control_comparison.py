@@ -11,6 +11,7 @@ import pandas as pd
 from neartie.audits.anchors import Subtest, exact_fraction
 from neartie.audits.controls import compare_with_random, draw_subtests, score_subtests
 from neartie.audits.discrimination_controls import discrimination_strata, rest_correlation
+from neartie.audits.permutation_tasks import PermutationTask, spread_permutations
 from neartie.audits.permuted_families import (
     PERMUTATIONS,
     Rerun,
@@ -24,6 +25,7 @@ from neartie.audits.purification import Purification
 from neartie.audits.ranking import ReversalCount
 from neartie.audits.replicates import ReplicateCounts, stack
 from neartie.audits.result import NearTieAudit
+from neartie.audits.robustness import Client
 from neartie.audits.steps import (
     HALVES,
     N_STREAM,
@@ -97,6 +99,7 @@ def compare_controls(
     permutations: int = PERMUTATIONS,
     controls: int = CONTROLS,
     rerun: Rerun = "all",
+    client: Client | None = None,
     progress: Progress | None = None,
 ) -> ControlComparison:
     """Return the excess over random subtests, permuted families, equal items.
@@ -113,6 +116,9 @@ def compare_controls(
         Random subtests matched on discrimination, and on the profile; 0 leaves them out.
     rerun : {"all", "last"}
         See `label_half`. Rerunning all rounds makes an exact test; the last alone is faster.
+    client : Dask client, optional
+        Permutations run on its workers; let these be processes of one thread each. The result is
+        the same to the last bit.
     progress : callable, optional
         Called with the name of a step and the share of it that is done.
 
@@ -178,7 +184,9 @@ def compare_controls(
     found: dict[str, ReplicateCounts] = {}
     if permutations:
         own = streams[N_STREAM : N_STREAM + 2]
-        found[PERMUTED] = _permuted(base, items, audit, targets, permutations, rerun, own, say)
+        found[PERMUTED] = _permuted(
+            base, items, audit, targets, permutations, rerun, own, client, say
+        )
     if controls:
         strata = [_strata(base, items, half, audit.k[half], purified[half]) for half in HALVES]
         for name, first in ((DISCRIMINATION, N_STREAM + 2), (PROFILE, _PROFILE_STREAM)):
@@ -226,23 +234,21 @@ def _permuted(
     n: int,
     rerun: Rerun,
     streams: list[np.random.Generator],
+    client: Client | None,
     say: Progress,
 ) -> ReplicateCounts:
     bands = (exact_fraction(base.settings.primary_band),)
     counts: list[ReplicateCounts] = []
     for half in HALVES:
-        target = targets[1 - half]
         seed = int(streams[half].integers(2**53))
         labelled = label_half(base, items, half, dimension=audit.k[half], rerun=rerun, seed=seed)
+        task = PermutationTask(labelled=labelled, target=targets[1 - half], bands=bands)
+        labels = permute_labels(labelled, n, rng=streams[half])
         parts = []
-        for number, labels in enumerate(permute_labels(labelled, n, rng=streams[half])):
-            subtest = labelled.purify(labels)
-            parts.append(
-                score_subtests(
-                    target.values, subtest.selected[None, :], subtest, target.pairs, bands=bands
-                )
-            )
-            say(f"permuted families, half {half}", (number + 1) / n)
+        for part in spread_permutations(task, labels, client=client):
+            parts.append(part)
+            done = sum(len(counts.n_eligible) for counts in parts)
+            say(f"permuted families, half {half}", done / n)
         counts.append(stack(parts))
     return counts[0] + counts[1]
 

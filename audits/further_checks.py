@@ -153,7 +153,7 @@ def run_checks(
     store : path, optional
         Folder for finished variants of the robustness battery; see `check_robustness`.
     client : Dask client, optional
-        For the variants of the battery.
+        For the variants of the battery and the permutations.
     progress : callable, optional
         Called with the name of a step and the share of it that is done.
 
@@ -190,6 +190,7 @@ def run_checks(
             audit,
             permutations=choices.permutations,
             controls=audit.settings["controls"] if n is None else n,
+            client=client,
             progress=progress,
         )
     if choices.replication:

@@ -188,7 +188,9 @@ def check_robustness(
     if len(set(names)) < len(names) or PRIMARY in names:
         raise ValueError(f"variants need names of their own, other than {PRIMARY!r}: got {names}")
     base = find_base(responses, audit)
-    kept = VariantStore(store, _signature(base, audit, wanted, controls), columns=COLUMNS)
+    # what tells one battery from another takes seconds to write down, and only a store asks for it
+    signature = {} if store is None else _signature(base, audit, wanted, controls)
+    kept = VariantStore(store, signature, columns=COLUMNS)
     say("populations", 0)
     populations = {PRIMARY: base.population} | {v.name: _population(base, v) for v in wanted}
     selection = selection_table(populations)

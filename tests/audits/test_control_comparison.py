@@ -1,5 +1,8 @@
 """Permuted families and equal discrimination as controls: laws, and their level and power."""
 
+import pickle
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -87,6 +90,23 @@ def test_the_comparison_repeats_and_matches_the_audit(board, audit, compared):
         row = compared.row(name)
         assert row["median"] == pytest.approx(np.median(rates))
         assert row["p_value"] == (1 + (rates >= row["rate"]).sum()) / (n + 1)
+
+
+class PicklingClient:
+    """As a Dask client with workers elsewhere: what is sent comes as a copy."""
+
+    def scatter(self, data, *, hash):
+        return pickle.dumps(data)
+
+    def submit(self, function, sent, *args, pure):
+        found = function(pickle.loads(sent), *args)
+        return SimpleNamespace(result=lambda: found)
+
+
+def test_a_client_changes_no_bit(board, audit, compared):
+    spread = compare_controls(board, audit, permutations=9, controls=0, client=PicklingClient())
+    here = compared.rates[compared.rates["control"] == PERMUTED].reset_index(drop=True)
+    pd.testing.assert_frame_equal(spread.rates, here, check_exact=True)
 
 
 def test_parts_can_be_left_out(board, audit, compared):
