@@ -11,8 +11,9 @@ import math
 import os
 import re
 import shutil
+import socket
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -80,11 +81,11 @@ def to_csv(table: pd.DataFrame) -> str:
     >>> to_csv(pd.DataFrame({"model": ["a, b", "c"], "rate": [0.1, np.nan]}))
     'model,rate\n"a, b",0.1\nc,\n'
     """
-    cells = (map(_cell, table.iloc[:, i].tolist()) for i in range(table.shape[1]))
-    rows = [[str(column) for column in table.columns], *zip(*cells, strict=True)]
-    lines = (",".join(map(_quoted, row)) for row in rows)
+    columns = [_cells(table.iloc[:, i]) for i in range(table.shape[1])]
+    header = ",".join(_quoted(str(column)) for column in table.columns)
+    lines = [header, *map(",".join, zip(*columns, strict=True))]
     # A line that is blank altogether would be passed over by readers.
-    return "".join(f"{line}\n" if line else '""\n' for line in lines)
+    return "".join([f"{line}\n" if line else '""\n' for line in lines])
 
 
 def write_text_atomic(text: str, path: str | PathLike[str]) -> Path:
@@ -159,7 +160,7 @@ def output_folder(path: str | PathLike[str]) -> Iterator[Path]:
     ------
     Path
         A folder beside the target, or in it. After an error it is removed, and the target is as
-        before.
+        before. One left by a process of this machine that was killed is removed here.
 
     Raises
     ------
@@ -181,7 +182,8 @@ def output_folder(path: str | PathLike[str]) -> Iterator[Path]:
         # Inside a target that exists, which may be the only writable folder of its file system.
         above = target if target.is_dir() else target.parent
         _make_folder(above)
-        temporary = Path(tempfile.mkdtemp(prefix=".neartie.", dir=above))
+        _remove_abandoned(above)
+        temporary = Path(tempfile.mkdtemp(prefix=f".neartie.{_host()}.{os.getpid()}.", dir=above))
     except OSError as error:
         raise DataError(f"{target} cannot be written: {os_reason(error)}") from error
     try:
@@ -192,6 +194,31 @@ def output_folder(path: str | PathLike[str]) -> Iterator[Path]:
             raise DataError(f"{target} cannot be written: {os_reason(error)}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what processes of this machine left that were killed before they could."""
+    for place in folder.glob(f".neartie.{_host()}.*.*"):
+        process = place.name.split(".")[3]
+        if process.isdecimal() and not _is_running(int(process)) and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _host() -> str:
+    """Return the machine's name, without what has a meaning in names of files."""
+    return re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())[:40] or "host"
+
+
+def _is_running(process: int) -> bool:
+    if os.name != "posix":  # where signal 0 would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def _move_in(temporary: Path, target: Path) -> None:
@@ -231,6 +258,27 @@ def _is_missing(value: object) -> bool:
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     return isinstance(value, float | np.floating) and not math.isfinite(value)
+
+
+def _cells(column: pd.Series[Any]) -> Iterable[str]:
+    """Return the quoted cells of a column; tables of pairs have millions."""
+    values = column.tolist()
+    kind = column.dtype.kind if isinstance(column.dtype, np.dtype) else ""
+    if kind == "f" and column.dtype.itemsize <= 8:
+        return ["" if math.isnan(value) else repr(value) for value in values]
+    if kind in {"i", "u"}:
+        return map(str, values)
+    # The same text comes again and again. Only text: as keys, 1 and True are the same.
+    known: dict[str, str] = {}
+    cells = []
+    for value in values:
+        if type(value) is not str:
+            cells.append(_quoted(_cell(value)))
+            continue
+        if value not in known:
+            known[value] = _quoted(value)
+        cells.append(known[value])
+    return cells
 
 
 def _cell(value: object) -> str:

@@ -68,6 +68,58 @@ def test_csv_of_every_kind_of_column() -> None:
     )
 
 
+def plain_csv(frame: pd.DataFrame) -> str:
+    """Plain twin: cell by cell, each looked at on its own."""
+
+    def cell(value: object) -> str:
+        if value is None or value is pd.NA or value is pd.NaT:
+            return ""
+        if isinstance(value, float | np.floating):
+            return "" if math.isnan(value) else repr(float(value))
+        return str(int(value)) if isinstance(value, bool | np.bool_) else str(value)
+
+    def quoted(text: str) -> str:
+        special = any(mark in text for mark in ',"\r\n\ufeff')
+        return '"' + text.replace('"', '""') + '"' if special else text
+
+    rows = [[str(column) for column in frame.columns]]
+    columns = [frame[column].tolist() for column in frame]
+    rows += [[cell(value) for value in row] for row in zip(*columns, strict=True)]
+    lines = [",".join(map(quoted, row)) for row in rows]
+    return "".join(f"{line}\n" if line else '""\n' for line in lines)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(texts, st.none(), st.booleans(), st.integers(), st.floats()),
+            texts,
+            st.floats(),
+            st.floats(width=32),
+            st.integers(-(2**63), 2**63 - 1),
+            st.booleans(),
+            st.one_of(st.none(), st.integers(0, 9)),
+        ),
+        max_size=6,
+    )
+)
+def test_csv_is_that_of_the_plain_twin(rows) -> None:
+    columns = list(zip(*rows, strict=True)) or [()] * 7
+    frame = pd.DataFrame(
+        {
+            "mixed": pd.Series(columns[0], dtype=object),
+            "te,xt": pd.Series(columns[1], dtype="str"),
+            "double": np.array(columns[2], dtype=np.float64),
+            "single": np.array(columns[3], dtype=np.float32),
+            "whole": np.array(columns[4], dtype=np.int64),
+            "truth": np.array(columns[5], dtype=bool),
+            "perhaps": pd.array(columns[6], dtype="Int64"),
+        }
+    )
+    assert to_csv(frame) == plain_csv(frame)
+    assert to_csv(frame[["mixed"]]) == plain_csv(frame[["mixed"]])
+
+
 def test_csv_quotes_what_readers_would_take_for_something_else() -> None:
     frame = pd.DataFrame({"\ufeffa": ["x\ry", ' "z"']})
     assert to_csv(frame) == '"\ufeffa"\n"x\ry"\n" ""z"""\n'
@@ -217,3 +269,11 @@ def test_a_kill_leaves_the_target_alone(tmp_path) -> None:
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "out")], check=False)
     assert done.returncode == -signal.SIGKILL
     assert not (tmp_path / "out").exists()
+    # what it left goes when the next process writes there, and what is of a living one stays
+    (left,) = tmp_path.iterdir()
+    living = tmp_path / left.name.replace(f".{left.name.split('.')[3]}.", f".{os.getpid()}.")
+    living.mkdir()
+    (tmp_path / ".neartie.elsewhere.1.x").mkdir()
+    fill(tmp_path / "out", ["a.csv"])
+    found = sorted(place.name for place in tmp_path.iterdir())
+    assert found == sorted([".neartie.elsewhere.1.x", living.name, "out"])
