@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neartie.cli.options import JsonOption, SeedOption
+from neartie.cli.options import JsonOption, OutOption, SeedOption
 from neartie.cli.progress import show_progress
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def rank(
         str | None, typer.Option("--name", help="Name of what is ranked, for titles.")
     ] = None,
     seed: SeedOption = 0,
-    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = OUTPUT,
+    out: OutOption = OUTPUT,
     json: JsonOption = False,
 ) -> None:
     """Rank models: intervals of ranks, sets that hold for all at once, tiers, every pair."""

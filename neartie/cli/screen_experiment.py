@@ -19,6 +19,7 @@ from neartie.cli.options import (
     SeedOption,
     ThresholdOption,
     load_responses,
+    output_path,
 )
 from neartie.cli.progress import show_progress
 
@@ -27,7 +28,13 @@ if TYPE_CHECKING:
 
 OUTPUT = Path("neartie-screen-experiment")
 OutOption = Annotated[
-    Path, typer.Option("--out", help="Folder to write to, and to go on from after a kill.")
+    Path,
+    typer.Option(
+        "--out",
+        parser=output_path,
+        metavar="FOLDER",
+        help="Folder to write to, and to go on from after a kill.",
+    ),
 ]
 ResamplesOption = Annotated[int, typer.Option("--resamples", min=1, help="Resamples a size.")]
 BadOption = Annotated[

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neartie.cli.options import SeedOption
+from neartie.cli.options import OutOption, SeedOption
 
 if TYPE_CHECKING:
     from neartie.data.truth import SimulatedLeaderboard
@@ -29,7 +29,7 @@ _TRUTH = ("truth_items.csv", "truth_models.csv")
 
 
 def simulate(
-    out: Annotated[Path, typer.Option("--out", help="Folder to write to; made if need be.")],
+    out: OutOption,
     items: Annotated[int, typer.Option("--items", help="Number of items.")] = 1000,
     models: Annotated[int, typer.Option("--models", help="Number of models.")] = 240,
     owners: Annotated[int, typer.Option("--owners", help="Number of owners.")] = 120,
