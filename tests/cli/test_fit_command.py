@@ -135,3 +135,76 @@ def test_case_c13_a_reversed_item_is_named(case_dir, tmp_path, capsys):
     assert "reversed" in flags["q04"]
     assert not flags.drop("q04").str.contains("reversed").any()
     assert "q04" in (out / "report.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def mode(answers, tmp_path_factory):
+    out = tmp_path_factory.mktemp("mode") / "out"
+    assert main(["fit", "two-pl", str(answers), "--engine", "map", "--out", str(out)]) == 0
+    return out
+
+
+def test_the_joint_mode_has_both_errors_a_covariance_and_no_posterior(mode):
+    assert {path.name for path in mode.iterdir()} == FILES | {"items.csv", "covariance.csv"}
+    models = pd.read_csv(mode / "models.csv")
+    assert list(models) == ["model", "n", "ability", "se", "low", "high", "se_items_known"]
+    assert models["ability"].sum() == pytest.approx(0)
+    covariance = pd.read_csv(mode / "covariance.csv", index_col="model")
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), models["se"])
+    items = pd.read_csv(mode / "items.csv", keep_default_na=False).set_index("item")
+    assert items.loc["q8", "flag"] == "left out: every answer right"
+    assert items.loc["q8", "discrimination"] == ""
+    assert {"difficulty_se", "difficulty_low", "discrimination_se"} <= set(items)
+    summary = json.loads((mode / "summary.json").read_text())
+    assert (summary["engine"], summary["converged"], summary["seed"]) == ("map", "yes", None)
+    assert summary["settings"]["posterior_unit"] > 0
+    report = (mode / "report.html").read_text()
+    assert "SE, items known" in report
+
+
+def test_the_joint_mode_can_be_ranked_and_says_so_on_the_terminal(mode, answers, tmp_path, capsys):
+    assert main(["rank", str(mode), "--out", str(tmp_path / "ranks")]) == 0
+    ranks = pd.read_csv(tmp_path / "ranks" / "ranks.csv")
+    models = pd.read_csv(mode / "models.csv").sort_values("ability", ascending=False)
+    assert ranks["model"].tolist() == models["model"].tolist()
+    capsys.readouterr()
+    again = ["fit", "two-pl", str(answers), "--engine", "map", "--unit", "posterior"]
+    assert main([*again, "--out", str(tmp_path / "again")]) == 0
+    assert "items known" in capsys.readouterr().out
+    unit = json.loads((tmp_path / "again" / "summary.json").read_text())["settings"]["unit"]
+    stretched = pd.read_csv(tmp_path / "again" / "models.csv")["ability"]
+    np.testing.assert_allclose(stretched, unit * pd.read_csv(mode / "models.csv")["ability"])
+
+
+def test_models_are_scored_on_the_items_of_a_fit(mode, answers, tmp_path):
+    out = tmp_path / "scored"
+    arguments = ["--engine", "map", "--items-from", str(mode), "--out", str(out)]
+    assert main(["fit", "two-pl", str(answers), *arguments]) == 0
+    scored, fitted = pd.read_csv(out / "models.csv"), pd.read_csv(mode / "models.csv")
+    np.testing.assert_allclose(scored["ability"], fitted["ability"], atol=1e-8)
+    assert (scored["node_spacing"] <= 0.25 * scored["eap_sd"]).all()
+    assert json.loads((out / "summary.json").read_text())["settings"]["items_from"] == str(mode)
+    assert main(["rank", str(out), "--out", str(tmp_path / "ranks")]) == 0
+
+
+def test_adam_says_that_it_followed_the_printed_rule(answers, tmp_path, capsys):
+    arguments = ["--engine", "map", "--optimiser", "adam", "--out", str(tmp_path / "out")]
+    assert main(["fit", "two-pl", str(answers), *arguments]) == 0
+    assert "Stopped by P1's rule after" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--engine", "map", "--hierarchical"], "--hierarchical needs a posterior"),
+        (["--engine", "map", "--discrimination", "one"], "--discrimination needs a posterior"),
+        (["--unit", "posterior"], "--unit is for the engine map"),
+        (["--engine", "laplace", "--optimiser", "adam"], "--optimiser is for the engine map"),
+        (["--engine", "map", "--items-from", "nowhere"], "nowhere holds no items.csv"),
+    ],
+)
+def test_options_of_the_joint_mode_are_its_own(answers, options, message, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["fit", "two-pl", str(answers), *options, "--out", str(out)]) == 2
+    assert message in " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert not out.exists()
