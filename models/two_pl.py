@@ -17,6 +17,8 @@ from neartie.models.record import ModelRecord
 type Discrimination = Literal["free", "one", "signed"]
 
 DISCRIMINATIONS: Final[tuple[str, ...]] = get_args(Discrimination.__value__)
+# Up to so many answers a model, on average, its ability follows the scale more than the answers.
+FEW_ANSWERS: Final = 10.0
 
 
 def build_two_pl(
@@ -56,7 +58,7 @@ def build_two_pl(
         - `difficulty` (item), higher is harder, in the unit of ability;
         - `log_discrimination`, `discrimination` (item): logit per unit of ability (`free`);
         - `discrimination`, `easiness` (item, logit): `signed`;
-        - `ability_scale`: `one`;
+        - `ability_scale`: `one`; with few answers also `ability_standard` (model);
         - `family_mean` (family): with `family_means`;
         - `difficulty_mean`, `difficulty_scale`, `log_discrimination_mean`,
           `log_discrimination_scale`: with `hierarchical`;
@@ -80,7 +82,9 @@ def build_two_pl(
         family_mean ~ ZeroSumNormal(family_mean_sd)                     (else 0)
 
     `one`: discrimination 1 and ability_sd replaced by
-    ability_scale ~ LogNormal(log ability_sd, log_scale_sd).
+    ability_scale ~ LogNormal(log ability_sd, log_scale_sd). With at most 10 answers a model on
+    average the same is written ability = family_mean + ability_scale * ability_standard,
+    ability_standard ~ Normal(0, 1): a sampler does not reach the narrow end of the other form.
 
     `signed`: logit = discrimination[i] * ability[m] + easiness[i],
     discrimination[i] ~ Normal(discrimination_mean, discrimination_sd),
@@ -125,7 +129,8 @@ def build_two_pl(
             pm.Data("model_family", position, dims="model")
             center = pm.ZeroSumNormal("family_mean", sigma=chosen.family_mean_sd, dims="family")
             center = center[position]
-        ability = _ability(chosen, center, estimated=discrimination == "one")
+        few = len(answers.values) <= FEW_ANSWERS * len(coords["model"])
+        ability = _ability(chosen, center, estimated=discrimination == "one", few=few)
         slope, intercept = _items(chosen, discrimination, hierarchical=hierarchical)
         left = pt.stack([slope, intercept], axis=1)
         right = pt.stack([ability, pt.ones(len(coords["model"]))], axis=0)
@@ -138,18 +143,24 @@ def build_two_pl(
             "family_means": family_means,
         },
         priors=chosen.to_dict(),
-        diagnosed=tuple(variable.name for variable in model.free_RVs),
+        diagnosed=tuple(
+            "ability" if variable.name == "ability_standard" else variable.name
+            for variable in model.free_RVs
+        ),
         ranking="ability",
         notices=notices,
     )
     return model
 
 
-def _ability(priors: TwoPLPriors, center: Any, *, estimated: bool) -> Any:
-    scale: Any = priors.ability_sd
-    if estimated:
-        scale = pm.LogNormal("ability_scale", np.log(priors.ability_sd), priors.log_scale_sd)
-    return pm.Normal("ability", center, scale, dims="model")
+def _ability(priors: TwoPLPriors, center: Any, *, estimated: bool, few: bool) -> Any:
+    if not estimated:
+        return pm.Normal("ability", center, priors.ability_sd, dims="model")
+    scale = pm.LogNormal("ability_scale", np.log(priors.ability_sd), priors.log_scale_sd)
+    if not few:
+        return pm.Normal("ability", center, scale, dims="model")
+    standard = pm.Normal("ability_standard", 0.0, 1.0, dims="model")
+    return pm.Deterministic("ability", center + scale * standard, dims="model")
 
 
 def _items(

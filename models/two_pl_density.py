@@ -58,7 +58,8 @@ def two_pl_log_density(
     Parameters
     ----------
     point : dict of name to array
-        The variables of `build_two_pl`, on their own scale.
+        The variables of `build_two_pl`, on their own scale; `ability_standard` takes the place
+        of `ability` where it is there.
     values : (n_item, n_model) int8
         1 right, 0 wrong, -1 missing.
     priors : TwoPLPriors
@@ -94,7 +95,11 @@ def two_pl_log_density(
     if discrimination == "one":
         sd = float(point["ability_scale"])
         terms["ability_scale"] = log_normal(sd, priors.ability_sd, priors.log_scale_sd)
-    terms["ability"] = normal(point["ability"], center, sd)
+    if "ability_standard" in point:
+        terms["ability_standard"] = normal(point["ability_standard"], 0.0, 1.0)
+        point = point | {"ability": center + sd * point["ability_standard"]}
+    else:
+        terms["ability"] = normal(point["ability"], center, sd)
     terms |= _item_terms(point, priors, discrimination, hierarchical=hierarchical)
     terms["score"] = float(response_log_likelihood(values, two_pl_logit(point)).sum())
     return terms

@@ -95,6 +95,24 @@ def test_two_pl(options):
     )
 
 
+@pytest.mark.parametrize(("n_item", "standard"), [(10, True), (11, False)])
+def test_one_pl_has_the_form_that_its_number_of_answers_asks_for(n_item, standard):
+    from neartie.models.two_pl import build_two_pl
+
+    values = np.random.default_rng(4).integers(0, 2, size=(n_item, 3)).astype(np.int8)
+    responses = Responses.build(
+        values, items=[f"q{i:02d}" for i in range(n_item)], models=["a", "b", "c"]
+    )
+    model = build_two_pl(responses, discrimination="one")
+    names = {variable.name for variable in model.free_RVs}
+    assert ("ability_standard" in names, "ability" in names) == (standard, not standard)
+    assert set(model.neartie.diagnosed) == {"ability", "ability_scale", "difficulty"}
+    same_terms(
+        model,
+        lambda point: two_pl_log_density(point, values, priors=TwoPLPriors(), discrimination="one"),
+    )
+
+
 @pytest.mark.parametrize("zero_sum", SETTINGS["zero_sum"])
 @pytest.mark.parametrize("sparse", SETTINGS["yes_no"])
 def test_mirt_dif(zero_sum, sparse):
