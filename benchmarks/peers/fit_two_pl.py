@@ -2,7 +2,7 @@
 
     python benchmarks/peers/fit_two_pl.py ANSWERS.npz RESULTS.npz
 
-Runs in an environment of those packages (see `coverage.py`), without neartie. The first file
+Runs in an environment of those packages (see `ability_intervals.py`), without neartie. The first file
 holds arrays (n_model, n_item) of 0 and 1 by name; the second gets, for each of these and each
 program, abilities, standard errors where there are some, the program's item parameters, and
 seconds.

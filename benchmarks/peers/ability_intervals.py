@@ -1,7 +1,7 @@
 """Ability intervals of packages that integrate by quadrature, on the data of `recovery.py`.
 
-    python benchmarks/peers/coverage.py              # 8 data sets, a few minutes
-    python benchmarks/peers/coverage.py --write      # also docs/tables/peers_coverage.md
+    python benchmarks/peers/ability_intervals.py              # 8 data sets, a few minutes
+    python benchmarks/peers/ability_intervals.py --write      # also docs/tables/peer_intervals.md
 
 Makes an environment of its own in a temporary folder (needs `uv` and a network), with the
 versions below, and runs `fit_two_pl.py` there; nothing is installed beside neartie. An interval is
@@ -28,7 +28,7 @@ from scipy.special import log_expit
 type Floats = NDArray[np.float64]
 
 HERE = Path(__file__).resolve().parent
-TABLE = HERE.parent.parent / "docs" / "tables" / "peers_coverage.md"
+TABLE = HERE.parent.parent / "docs" / "tables" / "peer_intervals.md"
 PACKAGES = ("mirt==1.2.0", "theta-irt==0.1.1", "girth==0.8.0")
 Z = 1.959963984540054
 
