@@ -27,6 +27,7 @@ from neartie.audits.content_families import associate_families
 from neartie.audits.family_shifts import shift_families
 from neartie.audits.near_tie import audit_near_ties
 from neartie.audits.replication import STATISTICS, replicate_signatures
+from neartie.audits.replication_families import replicate_under_permuted_families
 from neartie.audits.result import NearTieAudit
 from neartie.audits.settings import AuditSettings
 from neartie.data.example import load_example
@@ -36,6 +37,9 @@ from neartie.data.simulate import simulate_leaderboard
 
 LEVEL = 0.05
 PLAIN = AuditSettings(alpha=0.5, controls=0, bootstraps=0)
+LONG = "leaderboard without DIF or impact, 1,500 items"
+PLANTED = "leaderboard, planted DIF, range 1.5"
+BESIDE_FAMILIES = (LONG, PLANTED)
 
 
 @cache
@@ -77,6 +81,21 @@ def replication_by_leaderboard(
         data = simulate_leaderboard(rng=seed + number, **board).responses  # type: ignore[arg-type]
         audit = audit_near_ties(data, replace(PLAIN, dimension=4), rng=number)
         found = replicate_signatures(audit, data, permutations=permutations, rng=number)
+        rows.append(found.table.set_index("statistic")["p_value"])
+    return pd.DataFrame(rows)[list(STATISTICS)].reset_index(drop=True)
+
+
+def replication_by_families(
+    board: dict[str, object], replicates: int, *, permutations: int = 19, seed: int = 1
+) -> pd.DataFrame:
+    """Return p-values of the three statistics beside refits under permuted families."""
+    rows = []
+    for number in range(replicates):
+        data = simulate_leaderboard(rng=seed + number, **board).responses  # type: ignore[arg-type]
+        audit = audit_near_ties(data, replace(PLAIN, dimension=4), rng=number)
+        found = replicate_under_permuted_families(
+            audit, data, permutations=permutations, rng=number
+        )
         rows.append(found.table.set_index("statistic")["p_value"])
     return pd.DataFrame(rows)[list(STATISTICS)].reset_index(drop=True)
 
@@ -255,17 +274,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "impact": 0.0,
             "n_dimensions": 1,
         },
-        "leaderboard without DIF or impact, 1,500 items": {
+        LONG: {
             "dif_effect": 0.0,
             "impact": 0.0,
             "n_items": 1500,
         },
-        "leaderboard, planted DIF, range 1.5": {"dif_effect": 1.5, "direction": "random"},
+        PLANTED: {"dif_effect": 1.5, "direction": "random"},
     }
     for label, board in boards.items():
         p = replication_by_leaderboard(small | board, n)
         for name in STATISTICS:
             add(row(f"replication, {name}", label, p[name] <= LEVEL))
+        if label in BESIDE_FAMILIES:
+            p = replication_by_families(small | board, n)
+            for name in STATISTICS:
+                add(row(f"beside permuted families, {name}", label, p[name] <= LEVEL))
     conditions = {
         "noise alone": {},
         "item effects, no source effects": {"item": 0.5},

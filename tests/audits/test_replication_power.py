@@ -71,7 +71,8 @@ def test_the_table_is_written(study, tmp_path, capsys, monkeypatch):
     def found(*given, **options):
         return pd.DataFrame([[0.01] * 3], columns=list(study.STATISTICS))
 
-    for name in ("replication_by_leaderboard", "replication_by_signature"):
+    names = ("replication_by_leaderboard", "replication_by_signature", "replication_by_families")
+    for name in names:
         monkeypatch.setattr(study, name, found)
     study.main(["--replicates", "1", "--out", str(tmp_path / "table.md")])
     text = (tmp_path / "table.md").read_text()
