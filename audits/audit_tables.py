@@ -56,7 +56,10 @@ def assemble(
     -------
     NearTieAudit
     """
-    thresholds = threshold_table(targets, random, recomposed, settings)
+    # Where nothing is left out, random subtests are the whole test too: there is no comparison.
+    nothing_left_out = all(bool(p.subtest.selected.all()) for p in purified)
+    compared = None if nothing_left_out else random
+    thresholds = threshold_table(targets, compared, recomposed, settings)
     k = tuple(int(p.rounds["k"].iloc[0]) for p in purified)
     primary = float(exact_fraction(settings.primary_band))
     overall = pooled(targets)

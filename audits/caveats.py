@@ -78,7 +78,7 @@ def _anchor_caveats(purified: list[Purification], settings: AuditSettings) -> li
             )
             found.append(
                 f"Half {half}: all {n_item:,} items are anchors ({why}), so that nothing is left "
-                "out and no pair can reverse."
+                "out, no pair can reverse, and random subtests are no comparison."
                 + ("" if asked == 1 else " Give fewer and larger sources, or none.")
             )
             continue

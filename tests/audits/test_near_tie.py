@@ -133,8 +133,16 @@ def test_alpha_one_gives_no_reversal(board):
     assert audit.all_pairs_rate == 0
     assert audit.tau_b == 1
     assert (audit.random_rates["rate"].dropna() == 0).all()
-    # every random subtest is the whole benchmark, and reaches the observed rate
-    assert audit.band()["p_value"] == 1
+    # every random subtest is the whole benchmark, so that it is no comparison
+    compared = ["random_median", "random_low", "random_high", "excess_pp", "p_value"]
+    assert audit.thresholds[compared].isna().all(axis=None)
+    summary = audit.to_dict()
+    assert [summary[name] for name in ("reversal_rate", "random_median", "p_value")] == [
+        0,
+        None,
+        None,
+    ]
+    assert "random subtests are no comparison" in summary["warnings"][0]
 
 
 @pytest.mark.parametrize(
