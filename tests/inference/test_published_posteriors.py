@@ -60,6 +60,26 @@ def test_lsat6_scale_of_ability(data_dir):
     assert scale.mean() == pytest.approx(np.sqrt(0.57), abs=0.5 * scale.std())
 
 
+def test_a_short_run_suffices_for_the_scale_of_ability(data_dir):
+    """Five answers a person: with abilities in place of their standard ones R-hat was 1.18."""
+    from arviz_stats import bfmi, rhat
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CaveatWarning)
+        tree = fit(
+            read_responses(data_dir / "lsat6" / "responses.csv.gz"),
+            options={"discrimination": "one"},
+            chains=2,
+            draws=500,
+            tune=500,
+            rng=1,
+        )
+    scale = tree["posterior"]["ability_scale"]
+    assert float(rhat(tree["posterior"].to_dataset()[["ability_scale"]])["ability_scale"]) < 1.02
+    assert float(bfmi(tree)["energy"].min()) > 0.3
+    assert float(scale.mean()) == pytest.approx(np.sqrt(0.57), abs=0.5 * float(scale.std()))
+
+
 def test_verbal_aggression_family_effects(data_dir):
     """Gender effects go with Mantel and Haenszel's odds ratios, matched on the total score.
 
