@@ -328,7 +328,7 @@ CASES: dict[str, Case] = {
 }
 
 
-def run(name: str, n_replicates: int) -> dict[str, Any]:
+def run(name: str, n_replicates: int, *, seconds: float | None = None) -> dict[str, Any]:
     """Calibrate one case."""
     case, started = CASES[name], time.perf_counter()
     study = case.study(**case.options)
@@ -340,6 +340,7 @@ def run(name: str, n_replicates: int) -> dict[str, Any]:
             quantities=study.quantities,
             ranking=study.ranking,
             n_replicates=n_replicates,
+            seconds=seconds,
             rng=20261130,
             **case.settings,
         )
@@ -348,7 +349,7 @@ def run(name: str, n_replicates: int) -> dict[str, Any]:
         "case": name,
         "rows": json.loads(found.table().to_json(orient="records")),
         "brier": brier,
-        "n_replicates": n_replicates,
+        "n_replicates": found.n_replicates,
         "n_divergent": found.n_divergent,
         "seconds": time.perf_counter() - started,
     }
@@ -388,6 +389,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", choices=CASES, action="append", help="all when left out")
     parser.add_argument("--replicates", type=int, default=150, help="data sets a case")
+    parser.add_argument("--seconds", type=float, help="begin no data set of a case after that")
     parser.add_argument("--store", type=Path, help="file that finished cases are kept in")
     parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
     chosen = parser.parse_args()
@@ -397,7 +399,7 @@ def main() -> None:
     for name in chosen.case or CASES:
         if any(result["case"] == name for result in results):
             continue
-        results.append(run(name, chosen.replicates))
+        results.append(run(name, chosen.replicates, seconds=chosen.seconds))
         print(table(results[-1:]), flush=True)
         print(f"{results[-1]['seconds']:.0f} s, {results[-1]['n_divergent']} divergences")
         if chosen.store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ def calibrate(
     thin: int = 5,
     tune: int = 300,
     target_accept: float = 0.8,
+    seconds: float | None = None,
     progress: Progress | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> Calibration:
@@ -66,6 +68,8 @@ def calibrate(
         Of `nuts`.
     target_accept : float in (0, 1)
         Of `nuts`.
+    seconds : float, optional
+        No data set is begun after that time; at least two are fitted.
     progress : callable, optional
         Takes (step, share done).
     rng : Generator, int or None
@@ -110,8 +114,10 @@ def calibrate(
     positions: dict[str, list[Floats]] = {}
     correlations: dict[str, list[float]] = {}
     pairs: list[tuple[Floats, Floats, Floats]] = []
-    n_divergent = 0
+    n_divergent, end = 0, time.monotonic() + (np.inf if seconds is None else seconds)
     for done, generator in enumerate(np.random.default_rng(rng).spawn(n_replicates)):
+        if done > 1 and time.monotonic() > end:
+            break
         truth, data = simulate(generator)
         drawn = _draw(flat.with_observed(data), settings, generator)
         n_divergent += int(np.sum(drawn.stats.get("diverging", 0)))

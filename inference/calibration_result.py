@@ -34,6 +34,7 @@ class Calibration:
     n_divergent : int
         Divergences of the sampler over all data sets.
     settings : mapping
+        As asked for; a limit of time may have left fewer data sets, see `n_replicates`.
     """
 
     positions: Mapping[str, Floats]
@@ -41,6 +42,11 @@ class Calibration:
     pairs: PairRecords | None
     n_divergent: int
     settings: Mapping[str, Any]
+
+    @property
+    def n_replicates(self) -> int:
+        """Data sets that were fitted."""
+        return len(next(iter(self.positions.values())))
 
     def table(self) -> pd.DataFrame:
         r"""Return one row a quantity, with its tests.

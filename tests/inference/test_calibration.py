@@ -97,6 +97,15 @@ def test_the_same_seed_gives_the_same_positions(toy):
     assert np.array_equal(first.positions["mean"], second.positions["mean"])
 
 
+def test_a_limit_of_time_leaves_whole_data_sets(toy):
+    found = calibrate(
+        toy, simulator(), n_replicates=50, engine="laplace", draws=10, seconds=0.0, rng=4
+    )
+    whole = calibrate(toy, simulator(), n_replicates=2, engine="laplace", draws=10, rng=4)
+    assert found.n_replicates == 2
+    assert np.array_equal(found.positions["mean"], whole.positions["mean"])
+
+
 def test_replaced_data_give_the_density_of_a_model_built_with_them(toy):
     score = np.random.default_rng(2).normal(size=(N_SCORE, 3))
     point = np.array([0.3, -1.0, 2.0])
