@@ -12,16 +12,8 @@ import pandas as pd
 from neartie.data.errors import DataError
 from neartie.data.responses import Responses
 from neartie.data.wording import counted, listed
-from neartie.inference.known_items import (
-    Floats,
-    Grid,
-    KnownItems,
-    Mask,
-    ends,
-    maximum,
-    nodes_resolve,
-    posterior_grid,
-)
+from neartie.inference.ability_grid import Grid, nodes_resolve, posterior_grid
+from neartie.inference.known_items import Floats, KnownItems, Mask, ends, maximum
 from neartie.inference.two_pl_result import TwoPLFit
 from neartie.models.answers import checked_answers
 

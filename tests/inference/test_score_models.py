@@ -10,14 +10,8 @@ from scipy import integrate, stats
 import neartie
 from neartie.data.errors import DataError
 from neartie.data.responses import Responses
-from neartie.inference.known_items import (
-    WIDEST,
-    KnownItems,
-    ends,
-    maximum,
-    nodes_resolve,
-    posterior_grid,
-)
+from neartie.inference.ability_grid import WIDEST, nodes_resolve, posterior_grid
+from neartie.inference.known_items import KnownItems, ends, maximum
 from neartie.inference.score_models import score_models
 from neartie.inference.two_pl_map import fit_two_pl_map
 

@@ -15,6 +15,7 @@ from neartie.inference.two_pl_climb import (
     random_start,
     warm_start,
 )
+from neartie.inference.two_pl_mode import two_pl_mode
 from neartie.models.priors import TwoPLPriors
 from neartie.models.two_pl_density import two_pl_log_density
 
@@ -129,6 +130,16 @@ def test_the_optimum_is_that_of_another_optimiser(n_item, n_model):
     assert summit.value == pytest.approx(other.fun, abs=1e-8)
     np.testing.assert_allclose(summit.point, other.x, atol=1e-4)
     assert np.abs(value_and_gradient(problem, summit.point)[1]).max() < 1e-7
+
+
+def test_the_optimum_is_that_of_the_screen():
+    problem = problem_of(40, 30, 19)
+    summit = newton(problem, warm_start(problem))
+    mode = two_pl_mode(problem.right, problem.observed)
+    found = problem.split(summit.point)
+    np.testing.assert_allclose(found[0], mode.ability, atol=1e-7)
+    np.testing.assert_allclose(found[1], mode.difficulty, atol=1e-7)
+    np.testing.assert_allclose(np.exp(found[2]), mode.discrimination, atol=1e-7)
 
 
 @pytest.mark.parametrize("sum_zero", [False, True])
