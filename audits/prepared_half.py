@@ -109,7 +109,7 @@ def prepare_half(
     """
     patterns = Patterns.find(values)
     columns = np.arange(values.shape[1]) if order is None else order
-    distinct = np.ascontiguousarray(values[patterns.row][:, columns])
+    distinct = np.take(values[patterns.row], columns, axis=1)
     return PreparedHalf(patterns=patterns, values=distinct, working=working_responses(distinct))
 
 

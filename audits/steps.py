@@ -143,7 +143,7 @@ def purify_half(
     """
     positions = population.half(half)
     return purify_anchors(
-        population.responses.values[:, positions].astype(np.int8),
+        np.take(population.responses.values, positions, axis=1).astype(np.int8, copy=False),
         family=population.table["family"].iloc[positions],
         source=items.source,
         dimension=dimension,

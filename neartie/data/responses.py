@@ -173,7 +173,9 @@ class Responses:
         """
         rows = np.arange(self.n_item)[items] if items is not None else np.arange(self.n_item)
         columns = np.arange(self.n_model)[models] if models is not None else np.arange(self.n_model)
-        values = self.values[rows][:, columns]
+        values = self.values if items is None else self.values[rows]
+        # whole rows stay side by side, which plain indexing of columns would undo
+        values = np.take(values, columns, axis=1)
         values.flags.writeable = False
         return Responses(
             values=values,
