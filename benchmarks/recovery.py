@@ -48,7 +48,7 @@ type Truth = dict[str, Floats]
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "docs" / "tables" / "recovery.md"
 N_PAIR = 300
-N_DRAW, N_TUNE = 600, 300
+N_DRAW, N_TUNE = 1000, 1000
 
 
 def names(letter: str, n: int) -> list[str]:
