@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from neartie.audits.ranks import rank_models as rank_models
     from neartie.audits.replication import Replication as Replication
     from neartie.audits.replication import replicate_signatures as replicate_signatures
+    from neartie.audits.replication_families import FamilyReplication as FamilyReplication
+    from neartie.audits.replication_families import (
+        replicate_under_permuted_families as replicate_under_permuted_families,
+    )
     from neartie.audits.result import NearTieAudit as NearTieAudit
     from neartie.audits.robustness import Robustness as Robustness
     from neartie.audits.robustness import check_robustness as check_robustness
@@ -108,6 +112,7 @@ _HOMES = {
     "ControlComparison": "neartie.audits.control_comparison",
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
+    "FamilyReplication": "neartie.audits.replication_families",
     "FamilyShifts": "neartie.audits.family_shifts",
     "GapDeciders": "neartie.audits.rank_deciders",
     "ItemScreen": "neartie.audits.screen_result",
@@ -158,6 +163,7 @@ _HOMES = {
     "read_posterior": "neartie.inference.posterior_file",
     "read_responses": "neartie.data.read",
     "read_scores": "neartie.audits.rank_reading",
+    "replicate_under_permuted_families": "neartie.audits.replication_families",
     "replicate_signatures": "neartie.audits.replication",
     "report_positions": "neartie.data.battle_order",
     "resolve_swapped": "neartie.data.battle_order",
@@ -190,6 +196,7 @@ __all__ = [
     "ControlComparison",
     "ConvergenceError",
     "DataError",
+    "FamilyReplication",
     "FamilyShifts",
     "GapDeciders",
     "ItemScreen",
@@ -242,6 +249,7 @@ __all__ = [
     "read_responses",
     "read_scores",
     "replicate_signatures",
+    "replicate_under_permuted_families",
     "report_positions",
     "resolve_swapped",
     "sample_content",
