@@ -54,8 +54,8 @@ def permuted_answer(checks: FurtherChecks) -> str:
     )
     if row["excess_pp"] > 0 and row["p_value"] <= SIGNIFICANT:
         verdict = (
-            ", so the true labels lead to more reversals than flat items alone. Families that "
-            "differ in ability beyond what K dimensions take up can have a part in it."
+            ", so the true labels lead to more reversals than flat items alone: families make a "
+            "difference, by DIF or by ability that K dimensions do not take up."
         )
     elif matched is not None and matched["excess_pp"] > 0 and matched["p_value"] <= SIGNIFICANT:
         verdict = (
@@ -64,7 +64,27 @@ def permuted_answer(checks: FurtherChecks) -> str:
         )
     else:
         verdict = ": no reliable excess over either control."
-    return base + verdict + _coarse(row)
+    return base + verdict + _coarse(row) + _profile(checks)
+
+
+def _profile(checks: FurtherChecks) -> str:
+    """Return what the control says that answers to families of different ability; or nothing."""
+    row = checks.control(PROFILE)
+    if row is None:
+        return ""
+    found = (
+        " Random subtests matched on discrimination and on what the family-blind model expects of "
+        f"every family reverse {percent(row['median'])}% (excess {signed(row['excess_pp'])} points, "
+        f"{p_text(row['p_value'])}): "
+    )
+    if row["excess_pp"] > 0 and row["p_value"] <= SIGNIFICANT:
+        return (
+            found + "neither flat items nor ability that the model left behind explains the rest."
+        )
+    return found + (
+        "abilities in which families differ may be behind what exceeds the other controls, "
+        "though this control has the least power."
+    )
 
 
 def _coarse(row: dict[str, Any]) -> str:
@@ -84,14 +104,6 @@ def controls_sentences(checks: FurtherChecks) -> tuple[str, ...]:
         found.append(
             f"Random subtests matched on discrimination too reverse {percent(row['median'])}% "
             f"(excess {signed(row['excess_pp'])} points, {p_text(row['p_value'])})."
-        )
-    row = checks.control(PROFILE)
-    if row is not None:
-        found.append(
-            "Random subtests matched on discrimination and on what the family-blind model expects "
-            f"of every family reverse {percent(row['median'])}% (excess {signed(row['excess_pp'])} "
-            f"points, {p_text(row['p_value'])}). They answer to families that differ in ability, "
-            "at a price in power."
         )
     return tuple(found)
 
