@@ -49,8 +49,8 @@ def write_content(
     """
     with output_folder(folder) as temporary:
         write_json_atomic(content_summary(audit, families), temporary / "summary.json")
-        for table in TABLES:
-            write_csv_atomic(getattr(audit, table), temporary / f"{table}.csv")
+        for kind in TABLES:
+            write_csv_atomic(getattr(audit, kind), temporary / f"{kind}.csv")
         if families is not None:
             write_csv_atomic(families.table, temporary / "families.csv")
             write_csv_atomic(families.shares, temporary / "family_shares.csv")
