@@ -100,10 +100,10 @@ show(replace(shown, rows=shown.rows[:10]))
 print("\n" + collection_text(whole).split("\n\n", 1)[1])
 
 # %% [markdown]
-# The fifth benchmark has no family effects, and its signatures do not return. Where it exceeds
-# random subtests and permuted labels all the same, it is by ability: families differ in it, and the
-# few dimensions that the rule chose do not take all of it up. Subtests matched on profile answer
-# to that:
+# The fifth benchmark has no family effects, and its signatures do not return; yet its near ties
+# reverse beyond every control. That is a false alarm, and worth looking at: families differ in
+# ability, the truth has three dimensions, and the rule chose one. So read an excess together with the
+# signatures, and report more than one K:
 
 # %%
 controls = pd.concat(
