@@ -263,8 +263,9 @@ def _is_missing(value: object) -> bool:
 def _cells(column: pd.Series[Any]) -> Iterable[str]:
     """Return the quoted cells of a column; tables of pairs have millions."""
     values = column.tolist()
-    kind = column.dtype.kind if isinstance(column.dtype, np.dtype) else ""
-    if kind == "f" and column.dtype.itemsize <= 8:
+    plain = column.dtype if isinstance(column.dtype, np.dtype) else None
+    kind = "" if plain is None else plain.kind
+    if plain is not None and kind == "f" and plain.itemsize <= 8:
         return ["" if math.isnan(value) else repr(value) for value in values]
     if kind in {"i", "u"}:
         return map(str, values)
