@@ -88,10 +88,21 @@ class FitSummary:
         return self.covariance.empty
 
     def ranked(self) -> pd.DataFrame:
-        """Return `models` from the highest to the lowest; equal ones by id."""
+        """Return `models` from the highest to the lowest; equal ones by id.
+
+        Where `component` says that sets of models cannot be compared, one set after the other.
+        """
+        sets = ["component"] if "component" in self.models else []
         return self.models.sort_values(
-            [self.quantity, "model"], ascending=[False, True], ignore_index=True
+            [*sets, self.quantity, "model"],
+            ascending=[*(True for _ in sets), False, True],
+            ignore_index=True,
         )
+
+    @property
+    def n_sets(self) -> int:
+        """Number of sets of models that nothing connects: 1 where all can be compared."""
+        return int(self.models["component"].nunique()) if "component" in self.models else 1
 
     def to_dict(self) -> dict[str, Any]:
         """Return headline numbers and settings: what `summary.json` holds."""
@@ -146,13 +157,19 @@ def summarise_posterior(
     items = item_table(posterior, n=counts.items, level=level)
     if len(items):
         items["flag"] = _flags(items, data)
+    models = model_table(posterior, n=counts.models, level=level)
+    if isinstance(data, Responses):
+        share = data.accuracy().set_index("model")["accuracy"]
+        models.insert(2, "accuracy", share.reindex(models["model"]).to_numpy())
+    if (component := _component(posterior)) is not None:
+        models["component"] = component
     notices = json.loads(attributes.get("notices", "[]"))
     failed = [attributes["verdict"]] if attributes["converged"] != "yes" else []
     return FitSummary(
         kind=attributes["kind"],
         engine=attributes["engine"],
         quantity=model_variable(posterior),
-        models=model_table(posterior, n=counts.models, level=level),
+        models=models,
         items=items,
         dif=dif_table(posterior, level=level),
         parameters=parameter_table(posterior, level=level),
@@ -227,6 +244,16 @@ def worst_first(
     """Return what failed, then notices of the fit, then those of the reader, each once."""
     of_fit = [notice for notice in notices if notice not in data.notices]
     return tuple(dict.fromkeys([*failed, *of_fit, *data.notices]))
+
+
+def _component(posterior: xr.DataTree) -> np.ndarray | None:
+    """Return the connected set of each model; None where all models can be compared."""
+    if "constant_data" not in posterior.children:
+        return None
+    constant = posterior["constant_data"].to_dataset()
+    if "component" not in constant or np.unique(constant["component"]).size < 2:
+        return None
+    return constant["component"].to_numpy()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -41,6 +41,7 @@ def _content(summary: FitSummary, name: str) -> dict[str, Any]:
         "facts": fit_facts(summary),
         "warnings": summary.warnings,
         "answer": fit_answer(summary),
+        "n_sets": summary.n_sets,
         "verdict": summary.verdict,
         "converged": summary.converged,
         "level": f"{summary.level:.0%}",

@@ -34,6 +34,9 @@ def fit_facts(summary: FitSummary) -> tuple[str, ...]:
     unit = "answer" if summary.n_items else "battle"
     facts.append(plural(summary.n_observations, unit))
     facts.append(f"engine {summary.engine}")
+    phantom = summary.settings.get("phantom_wins")
+    if phantom:
+        facts.append(f"{phantom:g} phantom wins for either side of a pair")
     if summary.seed is not None:
         facts.append(f"seed {summary.seed}")
     return tuple(facts)
@@ -41,9 +44,14 @@ def fit_facts(summary: FitSummary) -> tuple[str, ...]:
 
 def fit_answer(summary: FitSummary) -> str:
     """Return what was found of the models, in two sentences."""
+    what = summary.quantity.replace("_", " ")
+    if summary.n_sets > 1:
+        return (
+            f"Nothing connects the {summary.n_sets} sets of models with each other: {what} is "
+            "compared within a set only, and the sets stand one after the other."
+        )
     table = summary.ranked()
     first = table.iloc[0]
-    what = summary.quantity.replace("_", " ")
     interval = f"{summary.level:.0%} interval {span(first['low'], first['high'])}"
     estimate = number(first[summary.quantity])
     parts = [f"The highest {what} is that of {first['model']}: {estimate} ({interval})."]
@@ -80,7 +88,11 @@ def fit_text(summary: FitSummary) -> str:
     known = "se_items_known" if "se_items_known" in head else None
     more = f" {'items known':>11}" if known else ""
     lines = [f"{name:>14} {error:>7}{more}  {'interval':>18}  model"]
+    last = None
     for row in head.to_dict("records"):
+        if last not in (None, row.get("component")):
+            lines.append(f"{'(not comparable with those above)':>46}")
+        last = row.get("component")
         lines.append(
             f"{number(row[summary.quantity]):>14} {number(row[error]):>7}"
             f"{f' {number(row[known]):>11}' if known else ''}  "
@@ -89,7 +101,21 @@ def fit_text(summary: FitSummary) -> str:
     if summary.n_models > FIRST:
         lines.append(f"... and {count(summary.n_models - FIRST)} more.")
     parts.append("\n".join(lines))
+    parts += _common(summary)
     return "\n\n".join(parts)
+
+
+def _common(summary: FitSummary) -> list[str]:
+    """Return what all battles have in common: advantage of the first shown, ties."""
+    if summary.is_posterior or summary.parameters.empty:
+        return []
+    return [
+        "\n".join(
+            f"{number(row['estimate']):>14} {number(row['se']):>7}  {'':>18}  "
+            f"{str(row['parameter']).replace('_', ' ')} (parameter)"
+            for row in summary.parameters.to_dict("records")
+        )
+    ]
 
 
 def _wrapped(text: str) -> str:
