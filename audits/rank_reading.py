@@ -67,14 +67,16 @@ def _from_folder(folder: Path, variable: str | None) -> Scores:
     )
     summary = _summary(folder / "summary.json")
     said = str(summary.get("converged")).lower()
+    verdict = str(summary.get("verdict", ""))
     converged = {"true": "yes", "yes": "yes", "false": "no", "no": "no"}.get(said, "not assessed")
     return replace(
         scores,
         label=str(table["label"].iloc[0]),
         kind=str(summary.get("kind", "estimate")),
         converged=converged,
-        verdict=str(summary.get("verdict", "")),
+        verdict=verdict,
         n_items=_whole(summary.get("n_items")),
+        notices=tuple(text for text in _texts(summary.get("warnings")) if text != verdict),
     )
 
 
@@ -85,6 +87,10 @@ def _summary(path: Path) -> dict[str, Any]:
         # Only what it says of convergence is wanted, and "not assessed" is then said instead.
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _texts(value: object) -> list[str]:
+    return [str(text) for text in value] if isinstance(value, list) else []
 
 
 def _whole(value: object) -> int:

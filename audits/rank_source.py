@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -49,6 +50,8 @@ class Scores:
         A sentence on convergence; blank where there is nothing to say.
     n_items : int
         Items behind the scores; 0 where it is not known, or there are none.
+    notices : tuple of str
+        Caveats of the fit behind the scores, such as the models for whom the prior alone speaks.
     """
 
     models: tuple[str, ...]
@@ -61,6 +64,7 @@ class Scores:
     converged: str
     verdict: str
     n_items: int
+    notices: tuple[str, ...] = ()
 
     @property
     def has_draws(self) -> bool:
@@ -251,6 +255,7 @@ def _from_fit(fit: BradleyTerryFit) -> Scores:
         kind="bradley-terry",
         converged="yes" if fit.converged else "no",
         verdict="" if fit.converged else verdict,
+        notices=fit.notices,
     )
 
 
@@ -285,6 +290,7 @@ def _from_posterior(tree: xr.DataTree, variable: str | None) -> Scores:
         converged=converged,
         verdict=str(tree.attrs.get("verdict", "")),
         n_items=posterior.sizes.get("item", 0),
+        notices=_notices(tree),
     )
 
 
@@ -302,6 +308,15 @@ def _ranking_variable(tree: xr.DataTree, posterior: xr.Dataset, variable: str | 
         f"none of the variables {', '.join(VARIABLES)} is in this posterior, and it does not say "
         "which one to rank by; name it with variable=... (--variable)"
     )
+
+
+def _notices(tree: xr.DataTree) -> tuple[str, ...]:
+    try:
+        found = json.loads(str(tree.attrs.get("notices", "[]")))
+    except ValueError:
+        # Another program may mean something else by the name; nothing of ours is lost.
+        return ()
+    return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
 def _component_of(tree: xr.DataTree, n_model: int) -> NDArray[np.intp]:

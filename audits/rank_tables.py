@@ -20,6 +20,8 @@ type Codes = NDArray[np.int64]
 
 # Draws that should lie in each tail of an interval.
 _TAIL_DRAWS: Final = 20
+# How a fit says that sets of models never met.
+_APART: Final = "no battle connects"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -203,6 +205,8 @@ def _caveats(scores: Scores, parts: list[Ranked], *, level: float, n_draws: int)
             f"nothing connects the {len(parts)} sets of models with each other: ranks and tiers "
             "are within a set, and no model of one is above or below one of another"
         )
+    # What nothing connects is said above, in words that fit ranks.
+    found += [f"of the fit: {text}" for text in scores.notices if not text.startswith(_APART)]
     in_tail = n_draws * (1 - level) / 2
     if in_tail < _TAIL_DRAWS:
         found.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from neartie.audits.rank_sets import (
 from neartie.audits.rank_source import Scores, Source, scores_of
 from neartie.audits.rank_tables import Ranked, collect_ranking
 from neartie.audits.rank_tiers import shared_ranks, tiers
+from neartie.data.errors import DataError
 from neartie.data.memory import require_memory
 from neartie.data.wording import counted
 
@@ -94,7 +96,8 @@ def rank_models(
     ------
     DataError
         If ids are blank or repeated, a number is not finite, a covariance is not positive
-        semi-definite, a model to rank is unknown, or memory does not suffice.
+        semi-definite, a model to rank is unknown, the draws are too few to bound an interval of
+        this level, or memory does not suffice.
     ValueError
         If an option is out of range.
 
@@ -149,6 +152,7 @@ def rank_models(
         scores = scores.among(among)
     n = len(scores.models)
     drawn = len(scores.draws) or n_draws
+    _require_draws(drawn, level)
     needed = _MATRICES * 8 * n * n + 4 * 8 * n * drawn
     require_memory(needed, purpose=f"the ranks of {counted(n, 'model')}")
     seed = 0 if scores.has_draws and rng is None else _seed(rng)
@@ -250,6 +254,16 @@ def _check(level: float, top: int, sets: str, n_draws: int) -> None:
         raise ValueError(f"sets must be one of {', '.join(SETS)}, got {sets!r}")
     if n_draws < 100:
         raise ValueError(f"n_draws must be at least 100, got {n_draws}")
+
+
+def _require_draws(drawn: int, level: float) -> None:
+    """Refuse draws of which less than one lies beyond a limit: their extremes bound nothing."""
+    needed = math.ceil(round(2 / (1 - level), 6))
+    if drawn < needed:
+        raise DataError(
+            f"{counted(drawn, 'draw')} cannot bound intervals of level {level:g}: at least "
+            f"{needed:,} are needed, and better {20 * needed:,}"
+        )
 
 
 def _seed(rng: np.random.Generator | int | None) -> int:

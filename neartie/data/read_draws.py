@@ -91,10 +91,17 @@ def read_estimates(folder: str | Path) -> tuple[pd.DataFrame, Floats]:
         raise DataError(f"{models} has none of the columns {', '.join(ESTIMATES)} to rank by")
     names = id_column(source, ids)
     component = find_column(source, ("component",))
+    values = _numbers(source, [estimate], kind="column", finite=False)[:, 0]
+    lost = [name for name, value in zip(names, values, strict=True) if np.isinf(value)]
+    if lost:
+        raise DataError(
+            f"{models}: the {plain_name(source.columns[estimate])} of {listed(lost)} is infinite, "
+            "so that its rank has no interval; fit with phantom wins or a prior"
+        )
     table = pd.DataFrame(
         {
             "model": pd.Series(names, dtype="str"),
-            "estimate": _numbers(source, [estimate], kind="column")[:, 0],
+            "estimate": values,
             "component": pd.Series(
                 [""] * len(names) if component is None else _texts(source, component), dtype="str"
             ),
@@ -136,7 +143,7 @@ def _texts(source: Source, position: int) -> list[str]:
     return cells
 
 
-def _numbers(source: Source, positions: Sequence[int], *, kind: str) -> Floats:
+def _numbers(source: Source, positions: Sequence[int], *, kind: str, finite: bool = True) -> Floats:
     """Return some columns as numbers, or say which cell holds none."""
     parts = []
     taken = 0
@@ -144,21 +151,23 @@ def _numbers(source: Source, positions: Sequence[int], *, kind: str) -> Floats:
         taken += 8 * block.n_rows * len(positions)
         require_memory(taken, purpose=f"the numbers in {source.path}")
         columns = [
-            _as_floats(array, source, block.start, position, kind)
+            _as_floats(array, source, block.start, position, kind, finite)
             for array, position in zip(block.arrays, block.positions, strict=True)
         ]
         parts.append(np.column_stack(columns))
     return np.concatenate(parts) if parts else np.empty((0, len(positions)))
 
 
-def _as_floats(array: Any, source: Source, start: int, position: int, kind: str) -> Floats:
+def _as_floats(
+    array: Any, source: Source, start: int, position: int, kind: str, finite: bool
+) -> Floats:
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     try:
         values = np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         values = np.array([_float(cell.as_py(), source.decimal_comma) for cell in array])
-    bad = np.flatnonzero(~np.isfinite(values))
+    bad = np.flatnonzero(~np.isfinite(values) if finite else np.isnan(values))
     if len(bad):
         where = place(source, start + int(bad[0]))
         name, cell = source.columns[position], array[int(bad[0])].as_py()

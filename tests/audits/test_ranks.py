@@ -361,7 +361,24 @@ def test_a_draw_that_is_no_number_is_named():
 )
 def test_options_out_of_range(options, words):
     with pytest.raises(ValueError, match=words):
-        rank_models(np.zeros((30, 2)), **{"models": ["a", "b"]} | options)
+        rank_models(np.zeros((60, 2)), **{"models": ["a", "b"]} | options)
+
+
+@pytest.mark.parametrize(("n_draw", "level"), [(3, 0.5), (39, 0.95), (199, 0.99)])
+def test_too_few_draws_bound_nothing(n_draw, level):
+    draws = draws_of(3, n_draw=n_draw + 1)
+    assert ranked(draws, level=level).n_draws == n_draw + 1
+    with pytest.raises(DataError, match=f"at least {n_draw + 1} are needed"):
+        ranked(draws[:n_draw], level=level)
+
+
+def test_what_a_fit_says_of_itself_is_said_of_its_ranks():
+    fit = fit_bradley_terry(Battles.build(["a"] * 5, ["b"] * 5, ["a"] * 5))
+    said = rank_models(fit, rng=1).warnings
+    assert "of the fit: 1 model never loses: 'a'" in said
+    made = tree(draws_of(5), notices=json.dumps(["1 model rests on the prior, no answer: 'ant'"]))
+    assert "of the fit: 1 model rests on the prior, no answer: 'ant'" in rank_models(made).warnings
+    assert rank_models(tree(draws_of(5), notices="not JSON")).warnings != ()
 
 
 def test_infinite_strengths_are_refused():

@@ -104,6 +104,18 @@ def test_errors_are_sentences_and_two(folder, capsys, source, options, words):
     assert not (folder / "out").exists()
 
 
+def test_infinite_estimates_and_the_caveats_of_a_fit(tmp_path, case_dir, capsys):
+    fit = ["fit", "bradley-terry", str(case_dir / "C23" / "battles.json"), "--engine", "newton"]
+    assert main([*fit, "--phantom-wins", "0", "--out", str(tmp_path / "ml")]) == 0
+    assert run(tmp_path, "ml") == 2
+    said = capsys.readouterr().err
+    assert "the strength of 'blue' is infinite, so that its rank has no interval" in said
+    assert main([*fit, "--out", str(tmp_path / "kept")]) == 0
+    assert run(tmp_path, "kept", "--json") == 0
+    shown = capsys.readouterr().out
+    assert "of the fit: 1 model never wins: 'blue'" in shown
+
+
 def test_who_decides_is_shown_for_a_pair(tmp_path, capsys):
     answers = tmp_path / "answers.csv"
     answers.write_text("item,owl,ant\nq1,1,0\nq2,1,0\nq3,1,0\nq4,0,1\nq5,1,1\n")
