@@ -146,9 +146,9 @@ def compare_controls(
     each as there are anchors in it. Weights are the anchors'.
 
     Matched on profile: the strata are of the chance of being an anchor, given discrimination and
-    what the family-blind model expects of every family on the item; see `profile_strata`. What is
-    left of the excess is due to neither. It answers to differences of ability that the spectral
-    model leaves behind, at a price in power: shared family effects that the model took for ability
+    what the family-blind model expects of every family on the item; see `profile_strata`. It
+    answers to differences of ability that the spectral model leaves behind, of which it takes off
+    most and not all, at a price in power: shared family effects that the model took for ability
     are matched too.
 
     Examples
