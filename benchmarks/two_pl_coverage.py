@@ -33,7 +33,14 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "docs" / "tables" / "two_pl_coverage.md"
 Z = 1.959963984540054
 #: Models, items, data sets.
-SIZES = ((150, 500, 200), (500, 1000, 60), (30, 200, 400), (100, 30, 400))
+SIZES = (
+    (150, 500, 200),
+    (500, 1000, 60),
+    (30, 200, 400),
+    (100, 30, 400),
+    (60, 1000, 60),
+    (500, 20, 60),
+)
 HEAD = (
     "models x items",
     "data sets",

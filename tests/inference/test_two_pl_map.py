@@ -266,6 +266,20 @@ def test_many_models_have_errors_but_no_covariance(monkeypatch):
     assert "the covariance of 30 abilities is left out" in " ".join(cut.notices)
 
 
+@pytest.mark.parametrize(
+    ("n_item", "n_model", "message"),
+    [
+        (29, 40, "half of the models have 29 answers or fewer"),
+        (110, 20, "the unit of ability is hardly known"),
+    ],
+)
+def test_shapes_where_intervals_do_not_hold_are_said(n_item, n_model, message):
+    said = " ".join(fit_two_pl_map(simulated(n_item, n_model, 10)[0]).notices)
+    assert message in said
+    enough = " ".join(fit_two_pl_map(simulated(90, 20, 10)[0]).notices)
+    assert message not in enough
+
+
 def test_what_did_not_converge_warns():
     data, _ = simulated(30, 20, 8)
     with pytest.warns(CaveatWarning, match="newton did not converge: after 1 iteration"):
