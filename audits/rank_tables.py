@@ -14,6 +14,7 @@ from neartie.audits.rank_pairs import Comparison
 from neartie.audits.rank_result import ModelRanking
 from neartie.audits.rank_source import Scores
 from neartie.data.wording import counted
+from neartie.inference.expected_scores import FIXED_ABILITIES
 
 type Floats = NDArray[np.float64]
 type Codes = NDArray[np.int64]
@@ -205,6 +206,8 @@ def _caveats(scores: Scores, parts: list[Ranked], *, level: float, n_draws: int)
             f"nothing connects the {len(parts)} sets of models with each other: ranks and tiers "
             "are within a set, and no model of one is above or below one of another"
         )
+    if scores.kind == "residual-dif":
+        found.append(FIXED_ABILITIES)
     # What nothing connects is said above, in words that fit ranks.
     found += [f"of the fit: {text}" for text in scores.notices if not text.startswith(_APART)]
     in_tail = n_draws * (1 - level) / 2

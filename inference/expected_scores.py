@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import xarray as xr
@@ -12,6 +13,11 @@ from scipy.special import expit
 type Floats = NDArray[np.float64]
 
 _SAMPLE = ("chain", "draw")
+#: What is to be said wherever models are compared by a posterior whose abilities are an offset.
+FIXED_ABILITIES: Final = (
+    "abilities are fixed by the offset, so that intervals of models' scores and of their "
+    "differences leave out how uncertain abilities are: they are too narrow to rank models by"
+)
 
 
 def expected_scores(posterior: xr.DataTree) -> xr.DataArray:

@@ -16,6 +16,7 @@ from neartie.data.battles import Battles
 from neartie.data.responses import Responses
 from neartie.inference.bradley_terry_result import BradleyTerryFit
 from neartie.inference.diagnostics import diagnostics
+from neartie.inference.expected_scores import FIXED_ABILITIES
 from neartie.inference.posterior_tables import (
     dif_table,
     item_table,
@@ -164,6 +165,8 @@ def summarise_posterior(
     if (component := _component(posterior)) is not None:
         models["component"] = component
     notices = json.loads(attributes.get("notices", "[]"))
+    if attributes["kind"] == "residual-dif":
+        notices.append(FIXED_ABILITIES)
     failed = [attributes["verdict"]] if attributes["converged"] != "yes" else []
     return FitSummary(
         kind=attributes["kind"],

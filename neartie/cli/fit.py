@@ -40,6 +40,7 @@ from neartie.cli.fit_run import (
     load_answers,
     read_covariates,
     refuse_but_for_map,
+    refuse_by_mm,
     refuse_without_posterior,
     run_estimates,
     run_map,
@@ -322,6 +323,7 @@ def fit_battles(
             hierarchical=hierarchical,
             covariates=covariates is not None,
         )
+        refuse_by_mm(engine, ties=ties.value, first_shown=first_shown, phantom_wins=phantom_wins)
         run_estimates(
             data,
             engine=engine.value,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,6 +103,18 @@ def refuse_but_for_map(**asked: bool) -> None:
     for option, wanted in asked.items():
         if wanted:
             raise typer.BadParameter(f"--{option.replace('_', '-')} is for the engine map")
+
+
+def refuse_by_mm(
+    engine: BattleEngine, *, ties: str, first_shown: bool, phantom_wins: float | None
+) -> None:
+    """Refuse what estimates by minorisation do not have, and an infinite number of phantoms."""
+    if engine is BattleEngine.mm and (ties != "half" or first_shown):
+        raise typer.BadParameter(
+            "engine mm takes ties as half wins and knows no first-shown effect; use --engine newton"
+        )
+    if phantom_wins is not None and not math.isfinite(phantom_wins):
+        raise typer.BadParameter(f"--phantom-wins must be a finite number, got {phantom_wins:g}")
 
 
 def read_covariates(path: Path) -> pd.DataFrame:

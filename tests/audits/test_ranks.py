@@ -381,6 +381,12 @@ def test_what_a_fit_says_of_itself_is_said_of_its_ranks():
     assert rank_models(tree(draws_of(5), notices="not JSON")).warnings != ()
 
 
+def test_scores_over_a_fixed_offset_are_said_to_be_too_sure():
+    said = rank_models(tree(draws_of(5), kind="residual-dif")).warnings
+    assert any("too narrow" in text for text in said)
+    assert not any("too narrow" in text for text in rank_models(tree(draws_of(5))).warnings)
+
+
 def test_infinite_strengths_are_refused():
     with pytest.warns(CaveatWarning, match="infinite"):
         fit = fit_bradley_terry(Battles.build(["a"] * 5, ["b"] * 5, ["a"] * 5), phantom_wins=0)

@@ -100,6 +100,9 @@ def test_files_of_an_earlier_fit_do_not_stay(fitted, battles, tmp_path):
     [
         (["--engine", "newton", "--judge-effects"], "--judge-effects needs a posterior"),
         (["--engine", "mm", "--hierarchical"], "--hierarchical needs a posterior"),
+        (["--engine", "mm", "--ties", "davidson"], "engine mm takes ties as half wins"),
+        (["--engine", "mm", "--first-shown"], "knows no first-shown effect"),
+        (["--engine", "newton", "--phantom-wins", "inf"], "must be a finite number, got inf"),
         (["--phantom-wins", "0.1"], "--phantom-wins is for the engines newton and mm"),
         (["--engine", "newton", "--level", "95"], "--level must lie between 0 and 1, got 95"),
         (["--judge-effects"], "judge"),
