@@ -123,7 +123,7 @@ def run(
           file=sys.stderr)  # fmt: skip
     names = [condition.name for condition in conditions]
     table = pd.concat(found)
-    table = table[table["condition"].isin(names)]
+    table = table[table["condition"].isin(names) & (table["seed"] < SEED + replicates)]
     return table.sort_values(
         ["condition", "seed"],
         kind="stable",
