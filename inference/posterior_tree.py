@@ -20,7 +20,6 @@ _PACKAGES: Final = (
     "pymc",
     "pytensor",
     "nutpie",
-    "pymc-extras",
     "arviz",
     "numpy",
     "numba",
