@@ -109,7 +109,7 @@ TuneOption = Annotated[
 ]
 ChainsOption = Annotated[int, typer.Option("--chains", min=1, help="Chains (nuts).")]
 CoresOption = Annotated[
-    int | None, typer.Option("--cores", min=1, help="Chains at a time; changes no number.")
+    int | None, typer.Option("--cores", min=1, help="Chains at a time; the draws stay the same.")
 ]
 AcceptOption = Annotated[
     float,
