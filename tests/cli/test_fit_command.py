@@ -49,7 +49,7 @@ def test_a_posterior_writes_all_its_files(fitted):
     expected = FILES | {"items.csv", "diagnostics.csv", "posterior.nc"}
     assert {path.name for path in fitted.iterdir()} == expected
     models = pd.read_csv(fitted / "models.csv")
-    assert list(models) == ["model", "n", "ability", "sd", "low", "high"]
+    assert list(models) == ["model", "n", "accuracy", "ability", "sd", "low", "high"]
     assert models["n"].tolist() == [7, 8, 8, 8, 8, 8]
     assert (models["low"] < models["ability"]).all()
     assert (models["ability"] < models["high"]).all()
