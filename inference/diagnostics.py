@@ -21,6 +21,9 @@ MAX_RHAT: Final = 1.01
 MIN_ESS_PER_CHAIN: Final = 100
 MIN_EBFMI: Final = 0.3
 MAX_PARETO_K: Final = 0.7
+_ADVICE: Final = (
+    "Do not use these draws: sample longer, raise target_accept, or simplify the model."
+)
 
 APPROXIMATE_ENGINES: Final = ("laplace", "pathfinder", "advi")
 # They turn with the factors, so that chains need not agree on them.
@@ -171,23 +174,17 @@ def judge_sampler(table: pd.DataFrame, stats: Mapping[str, Floats]) -> Convergen
             "quantities that vary."
         )
     else:
-        failed = used[used["verdict"] == "not converged"]
-        complaints = []
-        if len(failed):
-            worst = failed["quantity"].to_list()[int(np.argmax(failed["r_hat"]))]
-            complaints.append(
-                f"{len(failed)} of {len(used)} quantities miss the limits (largest R-hat "
-                f"{rhat:.4f}, at {worst}; smallest effective sample sizes {bulk:.0f} "
-                f"in the bulk and {tail:.0f} in the tails)"
-            )
+        complaints, advice = _complaints(used, n_chain=_n_chain(stats))
         if divergent:
-            complaints.append(f"{divergent} transitions diverged")
+            verb = "transition" if divergent == 1 else "transitions"
+            complaints.append(f"{divergent:,} {verb} diverged")
         if ebfmi <= MIN_EBFMI:
             complaints.append(f"the smallest E-BFMI is {ebfmi:.2f}")
+        if divergent or ebfmi <= MIN_EBFMI:
+            advice = _ADVICE
         converged = "no" if complaints else "yes"
         verdict = (
-            f"Not converged: {'; '.join(complaints)}. Do not use these draws: sample longer, "
-            "raise target_accept, or simplify the model."
+            f"Not converged: {'; '.join(complaints)}. {advice}"
             if complaints
             else f"Converged: largest R-hat {rhat:.4f}, smallest effective sample sizes {bulk:.0f} "
             f"in the bulk and {tail:.0f} in the tails, no divergence."
@@ -201,6 +198,45 @@ def judge_sampler(table: pd.DataFrame, stats: Mapping[str, Floats]) -> Convergen
         min_ebfmi=float(ebfmi),
         n_divergent=divergent,
     )
+
+
+def _complaints(used: pd.DataFrame, *, n_chain: int | None) -> tuple[list[str], str]:
+    """Return which limits quantities miss, each with the worst of them, and what to do."""
+    failed = used[used["verdict"] == "not converged"]
+    apart = failed[failed["r_hat"] >= MAX_RHAT]
+    enough = MIN_ESS_PER_CHAIN * (n_chain or 0)
+    # Without the number of chains, what fails for no other reason.
+    few = failed[
+        failed[["ess_bulk", "ess_tail"]].min(axis=1) < enough
+        if n_chain
+        else failed["r_hat"] < MAX_RHAT
+    ]
+    found = []
+    if len(apart):
+        worst = apart.loc[apart["r_hat"].idxmax()]
+        found.append(
+            f"chains do not agree on {len(apart):,} of {len(used):,} quantities (largest "
+            f"R-hat {worst['r_hat']:.4f}, at {worst['quantity']}; limit {MAX_RHAT})"
+        )
+    if len(few):
+        bulk, tail = (few.loc[few[name].idxmin()] for name in ("ess_bulk", "ess_tail"))
+        limit = f"; limit {enough:,}" if n_chain else ""
+        found.append(
+            f"there are too few effective draws of {len(few):,} of "
+            f"{len(used):,} quantities (smallest {bulk['ess_bulk']:.0f} in the bulk, at "
+            f"{bulk['quantity']}, and {tail['ess_tail']:.0f} in the tails, at {tail['quantity']}"
+            f"{limit})"
+        )
+    if len(apart):
+        return found, _ADVICE
+    return found, (
+        f"Chains agree (largest R-hat {used['r_hat'].max():.4f}), so that sampling longer should "
+        "do; until then, means and intervals are rough."
+    )
+
+
+def _n_chain(stats: Mapping[str, Floats]) -> int | None:
+    return next((len(values) for values in stats.values()), None)
 
 
 def judge_approximation(engine: str, *, optimiser_converged: bool, pareto_k: float) -> Convergence:

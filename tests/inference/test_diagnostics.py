@@ -38,12 +38,37 @@ def test_chains_at_different_places_do_not():
     said = judge_sampler(table, {})
     assert said.converged == "no"
     assert said.max_rhat > 1.1
-    assert re.match("Not converged: 1 of 1 quantities miss the limits .* at a;", said.verdict)
+    assert re.match("Not converged: chains do not agree on 1 of 1 quantities .* at a;", said.verdict)
+    assert "Do not use these draws" in said.verdict
 
 
 def test_few_effective_draws_do_not():
     walk = np.cumsum(noise(2, 400), axis=1)
     assert diagnostics(tree(a=walk))["verdict"].to_list() == ["not converged"]
+
+
+def test_the_verdict_leads_with_what_fails():
+    """Where only effective draws are few, chains are not said to disagree."""
+    # every half of every chain holds the same values, in another order, each ten times over
+    rng = np.random.default_rng(1)
+    halves = [np.repeat(rng.permutation(noise(25)), 10) for _ in range(8)]
+    walk = np.reshape(halves, (4, 500))
+    table = diagnostics(tree(a=walk, b=noise(4, 500, seed=2)))
+    assert table["r_hat"].max() < 1.01
+    assert table["ess_bulk"][0] < 400
+    stats = {"diverging": np.zeros((4, 500), dtype=bool)}
+    said = judge_sampler(table, stats).verdict
+    assert said.startswith(
+        "Not converged: there are too few effective draws of 1 of 2 quantities (smallest "
+    )
+    assert "limit 400" in said
+    assert "Chains agree (largest R-hat" in said
+    assert "do not agree" not in said
+    assert "Do not use these draws" not in said
+    # what else is wrong is said behind it, with the stronger advice
+    stats["diverging"][0, 0] = True
+    worse = judge_sampler(table, stats).verdict
+    assert "; 1 transition diverged. Do not use these draws" in worse
 
 
 @pytest.mark.parametrize(
