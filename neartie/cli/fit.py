@@ -264,7 +264,8 @@ def fit_battles(
         Path,
         typer.Argument(
             metavar="BATTLES",
-            help="Table of battles: CSV, Parquet or JSON (lines); model_a, model_b, winner.",
+            help="Table of battles: CSV, Parquet or JSON (lines); model_a, model_b, winner, "
+            "or counts win_a, win_b (and tie).",
         ),
     ],
     engine: Annotated[

@@ -1,4 +1,4 @@
-"""Reading a table of battles: who met whom, who won, and what else is known."""
+"""Reading a table of battles, or of their counts: who met whom, who won, and what else is known."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from pyarrow import compute
 
+from neartie.data.battle_counts import COUNT_NAMES, amounts, shown, single_battles
 from neartie.data.battles import OUTCOMES, Battles, assemble
 from neartie.data.errors import DataError
 from neartie.data.ids import encode_ids, near_duplicates, used_ids
 from neartie.data.json_records import looks_like_json, open_records
-from neartie.data.scores import parse_scores
 from neartie.data.sources import find_column, open_source, plain_name
 from neartie.data.tabular import Source, first_bytes, place
 from neartie.data.wording import listed
@@ -30,7 +30,11 @@ OPTIONAL_NAMES: Final = {
     "weight": ("weight",),
 }
 _KEYS: Final = frozenset(
-    [*MODEL_NAMES, "winner", *(name for names in OPTIONAL_NAMES.values() for name in names)]
+    [
+        *MODEL_NAMES,
+        "winner",
+        *(name for names in (*OPTIONAL_NAMES.values(), *COUNT_NAMES.values()) for name in names),
+    ]
 )
 # `position` is that of model_a, so that 1 and `first` say that model_a was shown first.
 _SIDES: Final = {
@@ -69,19 +73,21 @@ def read_battles(path: str | PathLike[str]) -> Battles:
         Columns, in any case:
 
         - `model_a`, `model_b`: ids of the two models;
-        - `winner`: `model_a` or `a`, `model_b` or `b`, `tie`, `tie (bothbad)`, in any case;
+        - `winner`: `model_a` or `a`, `model_b` or `b`, `tie`, `tie (bothbad)`, in any case; or
+          counts: `win_a`, `win_b` (or `wins_a`, `wins_b`), and perhaps `tie` (or `ties`, `draw`,
+          `draws`), how many battles of the row's two models ended so;
         - optional `judge` (or `judge_id`, `worker`, `annotator`) and `prompt` (or `prompt_id`,
           `question_id`, `item`): ids, may be blank;
         - optional `first_shown`: `model_a`, `a`, `model_b`, `b` or the id of one of the two;
           or `position`, that of model_a: 1 or `first`, 2 or `second`. Blank where not known.
           Without either, model_a counts as shown first;
-        - optional `weight`: how many battles the row counts for.
+        - optional `weight`: how many battles the row counts for; not beside counts.
 
     Returns
     -------
     Battles
         Without battles of a model with itself, which are counted. Ids are exactly as written.
-        `notices` says what was left out or looks like a slip.
+        `notices` says what was left out or looks like a slip. Of counts, one battle a count.
 
     Raises
     ------
@@ -96,6 +102,11 @@ def read_battles(path: str | PathLike[str]) -> Battles:
     ...     _ = table.write_text("model_a,model_b,winner\\nowl,ant,model_a\\nant,owl,tie\\n")
     ...     read_battles(table)
     Battles(2 battles, 2 models, 1 tie)
+    >>> with TemporaryDirectory() as folder:
+    ...     table = Path(folder) / "counts.csv"
+    ...     _ = table.write_text("model_a,model_b,win_a,win_b,tie\\nowl,ant,3,1,2\\n")
+    ...     read_battles(table)
+    Battles(6 battles, 2 models, 2 ties)
     """
     layout = _read_layout(Path(path))
     source, present = layout.source, layout.present
@@ -111,7 +122,9 @@ def read_battles(path: str | PathLike[str]) -> Battles:
     if not n_rows:
         raise DataError(f"{source.path} has a header but no rows")
     columns = {name: np.concatenate(part) for name, part in parts.items()}
-    return _finish(layout, columns, names, n_rows)
+    if "winner" not in columns:
+        columns = single_battles(columns, source=source)
+    return _finish(layout, columns, names)
 
 
 def _read_layout(path: Path) -> _Layout:
@@ -121,22 +134,47 @@ def _read_layout(path: Path) -> _Layout:
         source = open_records(path, keys=tuple(_KEYS))
     else:
         source = open_source(path, recognised=_is_recognised)
-    position = {name: _required(source, name) for name in (*MODEL_NAMES, "winner")}
+    position = {name: _required(source, (name,)) for name in MODEL_NAMES}
+    position |= _results(source)
     for name, spellings in OPTIONAL_NAMES.items():
         found = find_column(source, spellings)
         position[name] = -1 if found is None else found
+    if "win_a" in position and position["weight"] >= 0:
+        raise DataError(
+            f"{path} has counts (win_a, win_b) and a column 'weight'; take one of the two away"
+        )
     return _Layout(source=source, position=position)
 
 
+def _results(source: Source) -> dict[str, int]:
+    """Return the position of the winner, or of the counts."""
+    counts = {name: find_column(source, spellings) for name, spellings in COUNT_NAMES.items()}
+    winner = find_column(source, ("winner",))
+    has_counts = counts["win_a"] is not None and counts["win_b"] is not None
+    if winner is not None and has_counts:
+        raise DataError(
+            f"{source.path} has a column 'winner' and counts (win_a, win_b); take one of the two "
+            "away"
+        )
+    if has_counts:
+        return {name: -1 if found is None else found for name, found in counts.items()}
+    if winner is None and (counts["win_a"] is not None or counts["win_b"] is not None):
+        return {name: _required(source, COUNT_NAMES[name]) for name in ("win_a", "win_b")}
+    return {"winner": _required(source, ("winner",))}
+
+
 def _is_recognised(columns: Sequence[str]) -> bool:
-    return {*MODEL_NAMES, "winner"} <= {plain_name(column) for column in columns}
+    plain = {plain_name(column) for column in columns}
+    counts = all(plain.intersection(COUNT_NAMES[name]) for name in ("win_a", "win_b"))
+    return plain.issuperset(MODEL_NAMES) and ("winner" in plain or counts)
 
 
-def _required(source: Source, name: str) -> int:
-    found = find_column(source, (name,))
+def _required(source: Source, names: tuple[str, ...]) -> int:
+    found = find_column(source, names)
     if found is None:
         raise DataError(
-            f"{source.path} has no column {name!r}; battles need model_a, model_b and winner. "
+            f"{source.path} has no column {names[0]!r}; battles need model_a, model_b and winner, "
+            "or model_a, model_b and the counts win_a, win_b (and tie). "
             f"Its columns: {listed(source.columns)}"
         )
     return found
@@ -158,11 +196,17 @@ def _read_block(
         if name in arrays:
             codes, ids = encode_ids(arrays[name], source=source, position=position[name])
             columns[name] = _entered(codes, ids, names[name])
-    columns["winner"] = _outcomes(layout, arrays["winner"], texts, start)
+    if "winner" in arrays:
+        columns["winner"] = _outcomes(layout, arrays["winner"], texts, start)
+    for name in COUNT_NAMES:
+        if name in arrays:
+            columns[name] = amounts(source, arrays[name], start=start, column=name, whole=True)
     if "first_shown" in arrays:
         columns["first_shown"] = _sides(layout, arrays["first_shown"], texts, start)
     if "weight" in arrays:
-        columns["weight"] = _weights(layout, arrays["weight"], start)
+        columns["weight"] = amounts(
+            source, arrays["weight"], start=start, column="weight", whole=False
+        )
     return columns
 
 
@@ -184,7 +228,7 @@ def _outcomes(layout: _Layout, array: Any, models: Any, start: int) -> NDArray[n
     if len(bad):
         row = int(bad[0])
         raise DataError(
-            f"{place(layout.source, start + row)}, column 'winner': {_shown(array, row)} is none "
+            f"{place(layout.source, start + row)}, column 'winner': {shown(array, row)} is none "
             f"of {', '.join(OUTCOMES)}"
         )
     _refuse_ambiguous(layout, "winner", codes, texts, models, start)
@@ -234,22 +278,6 @@ def _refuse_ambiguous(
             )
 
 
-def _weights(layout: _Layout, array: Any, start: int) -> NDArray[np.float64]:
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    values, unknown = parse_scores(
-        array.cast(pa.large_string()), decimal_comma=layout.source.decimal_comma
-    )
-    bad = np.flatnonzero(unknown | ~np.isfinite(values) | (values < 0))
-    if len(bad):
-        row = int(bad[0])
-        raise DataError(
-            f"{place(layout.source, start + row)}, column 'weight': {_shown(array, row)} is not a "
-            "finite number of at least 0"
-        )
-    return values
-
-
 def _labels(array: Any) -> tuple[NDArray[np.int64], list[str]]:
     """Return codes into distinct plain texts; -1 for a missing cell."""
     if pa.types.is_dictionary(array.type):
@@ -260,16 +288,11 @@ def _labels(array: Any) -> tuple[NDArray[np.int64], list[str]]:
     return codes, encoded.dictionary.to_pylist()
 
 
-def _shown(array: Any, row: int) -> str:
-    value = array[row].as_py()
-    return "a blank cell" if value is None or value == "" else repr(value)
-
-
 def _finish(
-    layout: _Layout, columns: dict[str, NDArray[Any]], names: dict[str, dict[str, int]], n: int
+    layout: _Layout, columns: dict[str, NDArray[Any]], names: dict[str, dict[str, int]]
 ) -> Battles:
     """Put ids into plain order, and leave out what is no battle."""
-    path = layout.source.path
+    path, n = layout.source.path, len(columns["winner"])
     ordered, place_of = {}, {}
     for kind, known in names.items():
         ids = list(known)

@@ -193,3 +193,89 @@ def test_llmfao_is_read_whole(data_dir):
     models = pd.read_csv(data_dir / "llmfao_crowd" / "models.csv").set_index("model")
     table = battles.win_rates().set_index("model")
     assert table["n"].astype(int).to_dict() == models["n_battles"].to_dict()
+
+
+COUNTS = "model_a,model_b,win_a,win_b,tie\nowl,ant,3,1,2\nant,fly,0,2,0\n"
+COUNT_ROWS = [
+    {"model_a": "owl", "model_b": "ant", "win_a": 3, "win_b": 1, "tie": 2},
+    {"model_a": "ant", "model_b": "fly", "win_a": 0, "win_b": 2, "tie": 0},
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("c.csv", COUNTS),
+        ("c.csv", COUNTS.replace(",", ";")),
+        ("c.csv", COUNTS.replace("win_a,win_b,tie", "Wins_A, wins_b ,DRAWS")),
+        ("c.csv", COUNTS.replace(",3,", ",3.0,")),
+        ("c.json", json.dumps(COUNT_ROWS)),
+        ("c.jsonl", "\n".join(json.dumps(row) for row in COUNT_ROWS)),
+        ("c.parquet", None),
+    ],
+)
+def test_counts_are_read_as_single_battles(tmp_path, name, content):
+    place = tmp_path / name
+    if content is None:
+        pd.DataFrame(COUNT_ROWS).to_parquet(place)
+    else:
+        place.write_text(content)
+    battles = read_battles(place)
+    assert battles.models == ("ant", "fly", "owl")
+    assert battles.n_battle == 8
+    assert (battles.weight == 1).all()
+    assert not battles.notices
+    counts = battles.counts()
+    assert counts.first.tolist() == [0, 0]
+    assert counts.second.tolist() == [1, 2]
+    assert counts.wins.tolist() == [0, 1]
+    assert counts.losses.tolist() == [2, 3]
+    assert counts.ties.tolist() == [0, 2]
+
+
+def test_counts_keep_what_a_row_says_of_its_battles(table):
+    head = "model_a,model_b,win_a,win_b,judge,first_shown"
+    battles = read_battles(table(f"{head}\nx,y,2,1,j1,x\nx,y,0,1,j2,y\n"))
+    assert battles.judge.tolist() == [0, 0, 0, 1]
+    assert battles.shown.tolist() == [1, 1, 1, -1]
+    assert battles.outcome.tolist() == [1, 1, -1, -1]
+
+
+def test_counts_of_nothing_and_of_a_model_against_itself_are_left_out(table):
+    content = "model_a,model_b,win_a,win_b\nx,y,1,1\nx,z,0,0\nx,x,2,0\n"
+    battles = read_battles(table(content))
+    assert (battles.models, battles.n_battle, battles.n_self) == (("x", "y"), 2, 2)
+    assert "left out 2 battles of a model with itself" in battles.notices
+    assert "left out 1 battle of weight 0" in battles.notices
+    assert "left out 1 model without any other battle: 'z'" in battles.notices
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("model_a,model_b,win_a\nx,y,1\n", r"has no column 'win_b'; .* counts win_a, win_b"),
+        (
+            "model_a,model_b\nx,y\n",
+            r"has no column 'winner'; .* or model_a, model_b and the counts",
+        ),
+        ("model_a,model_b,win_a,win_b\nx,y,1,-1\n", r"row 2, column 'win_b': '-1' is not a whole"),
+        ("model_a,model_b,win_a,win_b\nx,y,1,\n", r"row 2, column 'win_b': a blank cell is not"),
+        ("model_a,model_b,win_a,win_b\nx,y,2.5,1\n", r"'2.5' is no whole number of battles; ties"),
+        ("model_a,model_b,win_a,win_b\nx,y,1e15,1\n", r"as 1,000,000,000,000,001 battles needs"),
+        ("model_a,model_b,win_a,win_b,weight\nx,y,1,1,1\n", r"and a column 'weight'; take one"),
+        ("model_a,model_b,winner,win_a,win_b\nx,y,a,1,1\n", r"a column 'winner' and counts"),
+        ("model_a,model_b,win_a,win_b\nx,y,0,0\n", r"no battle between two different models"),
+    ],
+)
+def test_faults_in_counts_name_row_and_value(table, content, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_battles(table(content))
+    assert "answers.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["baseball", "citations", "springall"])
+def test_classic_tables_of_counts_are_read_whole(data_dir, name):
+    battles = read_battles(data_dir / "bt_classic" / f"{name}.csv")
+    table = pd.read_csv(data_dir / "bt_classic" / f"{name}.csv")
+    assert battles.n_battle == table.drop(columns=["model_a", "model_b"]).to_numpy().sum()
+    assert battles.n_tie == (table["tie"].sum() if "tie" in table else 0)
