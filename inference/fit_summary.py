@@ -14,8 +14,9 @@ import xarray as xr
 
 from neartie.data.battles import Battles
 from neartie.data.responses import Responses
+from neartie.data.wording import counted
 from neartie.inference.bradley_terry_result import BradleyTerryFit
-from neartie.inference.diagnostics import diagnostics
+from neartie.inference.diagnostics import APPROXIMATE_ENGINES, diagnostics
 from neartie.inference.expected_scores import FIXED_ABILITIES
 from neartie.inference.posterior_tables import (
     dif_table,
@@ -24,7 +25,7 @@ from neartie.inference.posterior_tables import (
     model_variable,
     parameter_table,
 )
-from neartie.models.flag_words import flags_in_words
+from neartie.models.flag_words import flags_in_words, model_flags
 
 #: Packages whose versions stand beside the numbers of a point engine.
 POINT_PACKAGES: Final = ("neartie", "numpy", "scipy", "numba")
@@ -43,7 +44,7 @@ class FitSummary:
         What models are compared by: the name of a column of `models`.
     models, items, dif, parameters, diagnostics : DataFrame
         As `neartie.inference.posterior_tables` and `neartie.inference.diagnostics` have them;
-        items also have `flag` (text, blank where there is nothing to say). Empty where the
+        models and items also have `flag` (text, blank where there is nothing to say). Empty where the
         model has no such thing. A point engine has `se` for `sd`, and no diagnostics.
     covariance : DataFrame
         `model`, and a column for each model: of the estimates of a point engine. Empty for a
@@ -82,6 +83,11 @@ class FitSummary:
     settings: dict[str, Any]
     versions: dict[str, str]
     warnings: tuple[str, ...]
+
+    @property
+    def is_approximate(self) -> bool:
+        """Whether its draws are those of an approximating density, not of a sampler."""
+        return self.engine in APPROXIMATE_ENGINES
 
     @property
     def is_posterior(self) -> bool:
@@ -164,6 +170,7 @@ def summarise_posterior(
         models.insert(2, "accuracy", share.reindex(models["model"]).to_numpy())
     if (component := _component(posterior)) is not None:
         models["component"] = component
+    models = flagged_models(models, data)
     notices = json.loads(attributes.get("notices", "[]"))
     if attributes["kind"] == "residual-dif":
         notices.append(FIXED_ABILITIES)
@@ -217,12 +224,13 @@ def summarise_bradley_terry(
     said = fit.to_dict()
     covariance = pd.DataFrame(fit.covariance, columns=list(fit.models))
     covariance.insert(0, "model", pd.Series(fit.models, dtype="str"), allow_duplicates=True)
-    steps = f"{fit.n_iterations} iterations, largest last step {fit.largest_step:.1e}"
+    steps = counted(fit.n_iterations, "iteration")
+    steps = f"{steps}, largest last step {fit.largest_step:.1e}"
     return FitSummary(
         kind="bradley-terry",
         engine=fit.engine,
         quantity="strength",
-        models=fit.table(level=level),
+        models=flagged_models(fit.table(level=level), data, uninformed=_speaks_alone(fit)),
         items=pd.DataFrame({"item": pd.Series(dtype="str")}),
         dif=pd.DataFrame(),
         parameters=fit.parameters,
@@ -239,6 +247,27 @@ def summarise_bradley_terry(
         versions={name: version(name) for name in POINT_PACKAGES},
         warnings=worst_first([], fit.notices, data),
     )
+
+
+def flagged_models(
+    models: pd.DataFrame, data: Responses | Battles, *, uninformed: str = "prior only"
+) -> pd.DataFrame:
+    """Return the table of models with a column `flag`: whose estimate the data do not bound.
+
+    Parameters
+    ----------
+    models : DataFrame
+        With `model`.
+    data : Responses or Battles
+    uninformed : str
+        As in `neartie.models.flag_words.model_flags`.
+
+    Returns
+    -------
+    DataFrame
+    """
+    said = model_flags(data, models["model"].tolist(), uninformed=uninformed)
+    return models.assign(flag=pd.Series(said, index=models.index, dtype="str"))
 
 
 def worst_first(
@@ -296,6 +325,13 @@ def _flags(items: pd.DataFrame, data: Responses | Battles) -> pd.Series:
         difficulty=_column(items, "difficulty"),
     )
     return pd.Series(said, dtype="str")
+
+
+def _speaks_alone(fit: BradleyTerryFit) -> str:
+    """Return what bounds the strength of a model that won or lost every battle."""
+    if not np.isfinite(fit.strength).all():
+        return "infinite"
+    return "phantom wins only" if fit.phantom_wins else "prior only"
 
 
 def _column(table: pd.DataFrame, name: str) -> np.ndarray | None:

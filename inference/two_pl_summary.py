@@ -8,7 +8,12 @@ import numpy as np
 import pandas as pd
 
 from neartie.data.responses import Responses
-from neartie.inference.fit_summary import POINT_PACKAGES, FitSummary, worst_first
+from neartie.inference.fit_summary import (
+    POINT_PACKAGES,
+    FitSummary,
+    flagged_models,
+    worst_first,
+)
 from neartie.inference.score_models import ScoredModels
 from neartie.inference.two_pl_result import TwoPLFit
 
@@ -41,7 +46,7 @@ def summarise_two_pl(fit: TwoPLFit, data: Responses, *, level: float = 0.95) -> 
         kind="two-pl",
         engine="map",
         quantity="ability",
-        models=fit.table(level=level),
+        models=flagged_models(fit.table(level=level), data),
         items=fit.item_table(level=level),
         dif=pd.DataFrame(),
         parameters=_no_parameters(),
@@ -99,7 +104,7 @@ def summarise_scored(
         kind="two-pl",
         engine="map",
         quantity="ability",
-        models=models,
+        models=flagged_models(models, data),
         items=used,
         dif=pd.DataFrame(),
         parameters=_no_parameters(),

@@ -35,7 +35,7 @@ def render_fit(summary: FitSummary, *, name: str) -> str:
 def _content(summary: FitSummary, name: str) -> dict[str, Any]:
     models, n_more = fit_tables.models(summary)
     flagged, n_more_flagged = fit_tables.flagged_items(summary)
-    flags = summary.items.get("flag", ())
+    flags = [*summary.items.get("flag", ()), *summary.models.get("flag", ())]
     return {
         "title": f"{fit_title(summary)}: {name}",
         "facts": fit_facts(summary),
@@ -53,6 +53,8 @@ def _content(summary: FitSummary, name: str) -> dict[str, Any]:
         else "",
         "effects": fit_tables.effects(summary),
         "has_effects": not summary.dif.empty,
+        "approximate": summary.is_approximate,
+        "curvature": "items_from" not in summary.settings,
         "quantities": fit_tables.worst_quantities(summary),
         "parameters": fit_tables.parameters(summary),
         "prior_only": any("prior only" in flag for flag in flags),

@@ -14,6 +14,17 @@ MOST_MODELS: Final = 100
 MOST_ITEMS: Final = 25
 MOST_EFFECTS: Final = 25
 MOST_QUANTITIES: Final = 12
+# Heads of further standard errors, and what they leave out.
+_FURTHER_ERRORS: Final = {
+    "se_diagonal": (
+        "SE, others known",
+        "Behind the interval: SE if all other strengths were known, often printed and too small.",
+    ),
+    "se_items_known": (
+        "SE, items known",
+        "Behind the interval: the SE that takes all items as known, as is often printed.",
+    ),
+}
 _WORST_FIRST: Final = {"not converged": 0, "not assessed": 1, "approximation": 2, "converged": 3}
 
 
@@ -21,16 +32,17 @@ def models(summary: FitSummary) -> tuple[Table, int]:
     """Return the models from the top, and how many are not shown."""
     table = summary.ranked()
     error = "sd" if "sd" in table else "se"
-    extra = [name for name in ("se_diagonal", "se_items_known") if name in table]
+    extra = [name for name in _FURTHER_ERRORS if name in table]
+    flagged = "flag" in table and bool((table["flag"] != "").any())
     unit = "n answers" if summary.n_items else "n battles"
-    heads = {"se_diagonal": "SE as printed", "se_items_known": "SE, items known"}
     columns = (
         Column(head="model", numeric=False, long=True),
         Column(head=unit),
         Column(head=summary.quantity.replace("_", " ")),
         Column(head="sd" if error == "sd" else "SE"),
         Column(head=f"{summary.level:.0%} interval"),
-        *(Column(head=heads[name]) for name in extra),
+        *(Column(head=_FURTHER_ERRORS[name][0]) for name in extra),
+        *((Column(head="rests on", numeric=False),) if flagged else ()),
     )
     rows = tuple(
         (
@@ -40,10 +52,13 @@ def models(summary: FitSummary) -> tuple[Table, int]:
             number(row[error]),
             span(row["low"], row["high"]),
             *(number(row[name]) for name in extra),
+            *((row["flag"],) if flagged else ()),
         )
         for row in table.head(MOST_MODELS).to_dict("records")
     )
-    return Table(caption="Models", columns=columns, rows=rows), max(len(table) - MOST_MODELS, 0)
+    note = " ".join(_FURTHER_ERRORS[name][1] for name in extra)
+    whole = Table(caption="Models", columns=columns, rows=rows, note=note)
+    return whole, max(len(table) - MOST_MODELS, 0)
 
 
 def flagged_items(summary: FitSummary) -> tuple[Table, int]:

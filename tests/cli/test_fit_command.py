@@ -49,7 +49,8 @@ def test_a_posterior_writes_all_its_files(fitted):
     expected = FILES | {"items.csv", "diagnostics.csv", "posterior.nc"}
     assert {path.name for path in fitted.iterdir()} == expected
     models = pd.read_csv(fitted / "models.csv")
-    assert list(models) == ["model", "n", "accuracy", "ability", "sd", "low", "high"]
+    assert list(models) == ["model", "n", "accuracy", "ability", "sd", "low", "high", "flag"]
+    assert models["flag"].isna().all()
     assert models["n"].tolist() == [7, 8, 8, 8, 8, 8]
     assert (models["low"] < models["ability"]).all()
     assert (models["ability"] < models["high"]).all()
@@ -61,6 +62,14 @@ def test_a_posterior_writes_all_its_files(fitted):
     assert (summary["n_items"], summary["n_models"], summary["n_observations"]) == (8, 6, 47)
     assert summary["converged"] == "not assessed"
     assert "Approximation (laplace)" in summary["verdict"]
+
+
+def test_the_report_of_an_approximation_speaks_of_pareto_k_and_not_of_chains(fitted):
+    page = " ".join((fitted / "report.html").read_text().split())
+    assert "independent ones of an approximating density" in page
+    assert "that is what Pareto k is for" in page
+    assert "Convergence, the worst first" not in page
+    assert "bulk ESS" not in page
 
 
 def test_a_fit_can_be_ranked(fitted, tmp_path, capsys):
@@ -80,6 +89,10 @@ def test_estimates_have_both_standard_errors_and_a_covariance(battles, tmp_path,
         {"fern": -0.4055, "moss": 0.4055}, abs=1e-4
     )
     assert {"se", "se_diagonal", "low", "high"} <= set(models)
+    page = " ".join((out / "report.html").read_text().split())
+    assert "SE, others known" in page
+    assert "SE if all other strengths were known" in page
+    assert "as printed" not in page
     covariance = pd.read_csv(out / "covariance.csv", index_col="model").to_numpy()
     contrast = np.array([-1, 1])
     assert contrast @ covariance @ contrast == pytest.approx(1 / 9 + 1 / 4)
@@ -150,7 +163,8 @@ def mode(answers, tmp_path_factory):
 def test_the_joint_mode_has_both_errors_a_covariance_and_no_posterior(mode):
     assert {path.name for path in mode.iterdir()} == FILES | {"items.csv", "covariance.csv"}
     models = pd.read_csv(mode / "models.csv")
-    assert list(models) == ["model", "n", "ability", "se", "low", "high", "se_items_known"]
+    expected = ["model", "n", "ability", "se", "low", "high", "se_items_known", "flag"]
+    assert list(models) == expected
     assert models["ability"].sum() == pytest.approx(0)
     covariance = pd.read_csv(mode / "covariance.csv", index_col="model")
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), models["se"])
@@ -163,6 +177,7 @@ def test_the_joint_mode_has_both_errors_a_covariance_and_no_posterior(mode):
     assert summary["settings"]["posterior_unit"] > 0
     report = (mode / "report.html").read_text()
     assert "SE, items known" in report
+    assert "takes all items as known" in report
 
 
 def test_the_joint_mode_can_be_ranked_and_says_so_on_the_terminal(mode, answers, tmp_path, capsys):

@@ -44,3 +44,33 @@ def test_case_c05_accuracy_is_missing_where_nothing_was_answered(case_dir, tmp_p
     assert table.loc["m05", "n"] == 0
     assert pd.isna(table.loc["m05", "accuracy"])
     assert table.loc[["m06", "low", "top"], "accuracy"].tolist() == [0.375, 0, 1]
+    assert table["flag"].dropna().to_dict() == {
+        "m05": "prior only: no answer",
+        "low": "prior only: every answer wrong",
+        "top": "prior only: every answer right",
+    }
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Anything of what is flagged" in page
+
+
+@pytest.mark.parametrize(
+    ("phantoms", "flag"),
+    [("0", "infinite: lost every battle"), ("0.5", "phantom wins only: lost every battle")],
+)
+def test_case_c23_whose_strength_no_battle_bounds_is_flagged(
+    case_dir, phantoms, flag, tmp_path, capsys
+):
+    place = str(case_dir / "C23" / "battles.json")
+    arguments = ["--engine", "newton", "--phantom-wins", phantoms, "--out", str(tmp_path / "out")]
+    assert main(["fit", "bradley-terry", place, *arguments]) == 0
+    table = pd.read_csv(tmp_path / "out" / "models.csv").set_index("model")
+    assert table["flag"].dropna().to_dict() == {"blue": flag}
+    assert "rests on" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_one_iteration_is_counted_in_the_singular(case_dir, tmp_path, capsys):
+    """Three models with equal records: the start is the answer."""
+    place = str(case_dir / "C28" / "battles.json")
+    arguments = ["--engine", "newton", "--out", str(tmp_path / "out")]
+    assert main(["fit", "bradley-terry", place, *arguments]) == 0
+    assert "Converged: 1 iteration, largest last step" in capsys.readouterr().out
