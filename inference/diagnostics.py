@@ -206,20 +206,17 @@ def _complaints(used: pd.DataFrame, *, n_chain: int | None) -> tuple[list[str], 
     apart = failed[failed["r_hat"] >= MAX_RHAT]
     enough = MIN_ESS_PER_CHAIN * (n_chain or 0)
     # Without the number of chains, what fails for no other reason.
-    few = failed[
-        failed[["ess_bulk", "ess_tail"]].min(axis=1) < enough
-        if n_chain
-        else failed["r_hat"] < MAX_RHAT
-    ]
+    smallest = failed[["ess_bulk", "ess_tail"]].min(axis=1)
+    few = failed[(smallest < enough) if n_chain else (failed["r_hat"] < MAX_RHAT)]
     found = []
     if len(apart):
-        worst = apart.loc[apart["r_hat"].idxmax()]
+        worst = apart.iloc[int(np.argmax(apart["r_hat"]))]
         found.append(
             f"chains do not agree on {len(apart):,} of {len(used):,} quantities (largest "
             f"R-hat {worst['r_hat']:.4f}, at {worst['quantity']}; limit {MAX_RHAT})"
         )
     if len(few):
-        bulk, tail = (few.loc[few[name].idxmin()] for name in ("ess_bulk", "ess_tail"))
+        bulk, tail = (few.iloc[int(np.argmin(few[name]))] for name in ("ess_bulk", "ess_tail"))
         limit = f"; limit {enough:,}" if n_chain else ""
         found.append(
             f"there are too few effective draws of {len(few):,} of "

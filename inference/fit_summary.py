@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from neartie.data.battle_order import PositionReport, known_positions, position_caveats
 from neartie.data.battles import Battles
 from neartie.data.responses import Responses
 from neartie.data.wording import counted
@@ -62,6 +63,9 @@ class FitSummary:
     settings, versions : dict
     warnings : tuple of str
         Caveats, worst first.
+    order : PositionReport or None
+        How often whoever was shown first won. None for answers, and for battles whose data do
+        not say who was shown first and whose model does not ask.
     """
 
     kind: str
@@ -83,6 +87,7 @@ class FitSummary:
     settings: dict[str, Any]
     versions: dict[str, str]
     warnings: tuple[str, ...]
+    order: PositionReport | None = None
 
     @property
     def is_approximate(self) -> bool:
@@ -123,6 +128,7 @@ class FitSummary:
             "converged": self.converged,
             "verdict": self.verdict,
             "parameters": self.parameters.to_dict("records"),
+            "order": asdict(self.order) if self.order else None,
             "level": self.level,
             "seed": self.seed,
             "settings": self.settings,
@@ -175,6 +181,8 @@ def summarise_posterior(
     if attributes["kind"] == "residual-dif":
         notices.append(FIXED_ABILITIES)
     failed = [attributes["verdict"]] if attributes["converged"] != "yes" else []
+    fitted = settings.get("first_shown") is True
+    order = known_positions(data, asked=fitted) if isinstance(data, Battles) else None
     return FitSummary(
         kind=attributes["kind"],
         engine=attributes["engine"],
@@ -194,7 +202,12 @@ def summarise_posterior(
         n_observations=counts.total,
         settings=settings,
         versions=json.loads(attributes["versions"]),
-        warnings=worst_first(failed, notices, data),
+        warnings=worst_first(
+            failed,
+            [*position_caveats(order, fitted=fitted), *notices],
+            data,
+        ),
+        order=order,
     )
 
 
@@ -224,6 +237,7 @@ def summarise_bradley_terry(
     said = fit.to_dict()
     covariance = pd.DataFrame(fit.covariance, columns=list(fit.models))
     covariance.insert(0, "model", pd.Series(fit.models, dtype="str"), allow_duplicates=True)
+    order = known_positions(data, asked=fit.first_shown)
     steps = counted(fit.n_iterations, "iteration")
     steps = f"{steps}, largest last step {fit.largest_step:.1e}"
     return FitSummary(
@@ -245,7 +259,10 @@ def summarise_bradley_terry(
         n_observations=len(data.outcome),
         settings=said["settings"],
         versions={name: version(name) for name in POINT_PACKAGES},
-        warnings=worst_first([], fit.notices, data),
+        warnings=worst_first(
+            [], [*position_caveats(order, fitted=fit.first_shown), *fit.notices], data
+        ),
+        order=order,
     )
 
 

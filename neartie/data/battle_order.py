@@ -162,6 +162,60 @@ def resolve_swapped(battles: Battles) -> Battles:
     return one.take(kept, notices=(*battles.notices, notice))
 
 
+def known_positions(battles: Battles, *, asked: bool = False) -> PositionReport | None:
+    """Return how often the first shown won, where the data say who was shown first.
+
+    Parameters
+    ----------
+    battles : Battles
+    asked : bool
+        Whether a first-shown effect is fitted, so that model_a counts as shown first where the
+        data say nothing.
+
+    Returns
+    -------
+    PositionReport or None
+        None if it was not asked for, no column says who was shown first, and no two battles are
+        the same two answers in both orders.
+
+    Examples
+    --------
+    >>> known_positions(Battles.build(["owl"], ["ant"], ["a"])) is None
+    True
+    """
+    found = report_positions(battles)
+    return found if asked or found.is_given or found.n_swapped else None
+
+
+def position_caveats(report: PositionReport | None, *, fitted: bool) -> Iterator[str]:
+    """Yield what to say of fits without the first-shown effect of battles that show one.
+
+    Parameters
+    ----------
+    report : PositionReport or None
+    fitted : bool
+        Whether the effect is in the fit.
+
+    Yields
+    ------
+    str
+
+    Examples
+    --------
+    >>> battles = Battles.build(["owl"] * 9, ["ant"] * 9, ["a"] * 9, first_shown=["a"] * 9)
+    >>> print(*position_caveats(report_positions(battles), fitted=False))
+    whoever was shown first won 9 of 9 decided battles, and these strengths take no account of it: fit with --first-shown (first_shown=True), unless better models were shown first on purpose
+    """
+    if fitted or report is None or not (report.low > 0.5 or report.high < 0.5):
+        return
+    decided = counted(report.n_first + report.n_second, "decided battle")
+    yield (
+        f"whoever was shown first won {report.n_first:,} of {decided}, and these strengths take "
+        "no account of it: fit with --first-shown (first_shown=True), unless better models were "
+        "shown first on purpose"
+    )
+
+
 def position_notices(battles: Battles) -> Iterator[str]:
     """Yield what should be known before a first-shown effect is estimated.
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 import neartie
 from neartie.inference.fit_summary import FitSummary
 from neartie.report import fit_figures, fit_tables
-from neartie.report.fit_text import fit_answer, fit_facts, fit_title
+from neartie.report.fit_text import fit_answer, fit_facts, fit_title, order_sentence
 from neartie.report.formatting import count
 from neartie.report.page import panel, render_page
 
@@ -41,6 +41,7 @@ def _content(summary: FitSummary, name: str) -> dict[str, Any]:
         "facts": fit_facts(summary),
         "warnings": summary.warnings,
         "answer": fit_answer(summary),
+        "order": order_sentence(summary),
         "n_sets": summary.n_sets,
         "verdict": summary.verdict,
         "converged": summary.converged,

@@ -8,7 +8,7 @@ from typing import Final
 from neartie.data.wording import printable, visible
 from neartie.inference.fit_summary import FitSummary
 from neartie.report.fit_tables import number, span
-from neartie.report.formatting import count, plural
+from neartie.report.formatting import count, percent, plural
 
 WIDTH: Final = 80
 FIRST: Final = 20
@@ -102,20 +102,50 @@ def fit_text(summary: FitSummary) -> str:
         lines.append(f"... and {count(summary.n_models - FIRST)} more.")
     parts.append("\n".join(lines))
     parts += _common(summary)
+    if summary.order is not None:
+        parts.append(_wrapped(order_sentence(summary)))
     return "\n\n".join(parts)
 
 
 def _common(summary: FitSummary) -> list[str]:
-    """Return what all battles have in common: advantage of the first shown, ties."""
-    if summary.is_posterior or summary.parameters.empty:
+    """Return what all models, items or battles have in common: scales, first shown, ties."""
+    table = summary.parameters
+    table = table[~table["parameter"].astype(str).str.contains("[", regex=False)]
+    if table.empty:
         return []
+    error = "sd" if "sd" in table else "se"
     return [
         "\n".join(
-            f"{number(row['estimate']):>14} {number(row['se']):>7}  {'':>18}  "
+            f"{number(row['estimate']):>14} {number(row[error]):>7}  "
+            f"{span(row['low'], row['high']) if 'low' in row else '':>18}  "
             f"{str(row['parameter']).replace('_', ' ')} (parameter)"
-            for row in summary.parameters.to_dict("records")
+            for row in table.to_dict("records")
         )
     ]
+
+
+def order_sentence(summary: FitSummary) -> str:
+    """Return how often whoever was shown first won; blank where nothing is known of it."""
+    order = summary.order
+    if order is None:
+        return ""
+    decided = order.n_first + order.n_second
+    taken = "" if order.is_given else ", taking model_a as shown first"
+    parts = []
+    if decided:
+        interval = f"{percent(order.low, digits=0)} to {percent(order.high, digits=0)}%"
+        parts.append(
+            f"The first shown won {count(order.n_first)} of {plural(decided, 'decided battle')} "
+            f"({percent(order.share_first, digits=0)}%; 95% interval {interval}){taken}."
+        )
+    if order.n_swapped:
+        pairs = plural(order.n_swapped, "pair")
+        verb = "contradicts" if order.n_contradictory == 1 else "contradict"
+        parts.append(
+            f"Of {pairs} of battles that show the same two answers in both orders, "
+            f"{count(order.n_contradictory)} {verb} each other."
+        )
+    return " ".join(parts)
 
 
 def _wrapped(text: str) -> str:

@@ -1,5 +1,7 @@
 """`neartie fit` where not all can be compared, and where not all have answers."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -33,6 +35,54 @@ def test_phantom_wins_and_the_first_shown_are_told(case_dir, tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "phantom wins" not in shown
     assert "2.197   0.745                      first shown (parameter)" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "warned"), [(["--engine", "newton"], True), (["--first-shown"], False)]
+)
+def test_case_c35_how_often_the_first_shown_won_is_told(
+    case_dir, options, warned, tmp_path, capsys
+):
+    """Without the effect there is a warning; with it, the posterior of the effect is shown."""
+    out = tmp_path / "out"
+    engine = [] if "--engine" in options else ["--engine", "laplace", "--draws", "200"]
+    place = str(case_dir / "C35" / "battles.json")
+    assert main(["fit", "bradley-terry", place, *options, *engine, "--out", str(out)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    told = (
+        "The first shown won 18 of 20 decided battles (90%; 95% interval 70 to 97%), taking "
+        "model_a as shown first. Of 10 pairs of battles that show the same two answers in both "
+        "orders, 10 contradict each other."
+    )
+    assert told in shown
+    assert told in " ".join((out / "report.html").read_text().split())
+    caveat = "whoever was shown first won 18 of 20 decided battles"
+    assert (f"Warning: {caveat}" in shown) is warned
+    assert ("first shown effect (parameter)" in shown) is not warned
+    summary = json.loads((out / "summary.json").read_text())
+    assert (summary["order"]["n_first"], summary["order"]["n_second"]) == (18, 2)
+    assert any(caveat in text for text in summary["warnings"]) is warned
+
+
+def test_nothing_is_said_of_an_order_that_the_battles_do_not_tell(case_dir, tmp_path, capsys):
+    """C22 lists winners first, which is no order of showing."""
+    place = str(case_dir / "C22" / "battles_first.json")
+    arguments = ["--engine", "newton", "--out", str(tmp_path / "out")]
+    assert main(["fit", "bradley-terry", place, *arguments]) == 0
+    assert "shown" not in capsys.readouterr().out
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["order"] is None
+
+
+def test_the_home_effect_of_a_table_of_counts(data_dir, tmp_path, capsys):
+    """Agresti (2002), section 10.6.3: 0.3023 (0.1309); model_a is the home team."""
+    place = str(data_dir / "bt_classic" / "baseball.csv")
+    arguments = ["--engine", "newton", "--first-shown", "--out", str(tmp_path / "out")]
+    assert main(["fit", "bradley-terry", place, *arguments]) == 0
+    parameters = pd.read_csv(tmp_path / "out" / "parameters.csv").set_index("parameter")
+    assert parameters.loc["first_shown", "estimate"] == pytest.approx(0.3023, abs=5e-5)
+    assert parameters.loc["first_shown", "se"] == pytest.approx(0.1309, abs=5e-5)
+    strength = pd.read_csv(tmp_path / "out" / "models.csv").set_index("model")["strength"]
+    assert strength["Boston"] - strength["Baltimore"] == pytest.approx(1.1438, abs=5e-5)
 
 
 def test_case_c05_accuracy_is_missing_where_nothing_was_answered(case_dir, tmp_path):
