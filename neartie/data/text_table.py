@@ -169,9 +169,16 @@ def read_text_table(
                 f"{', '.join(spelling[0] for spelling in required.values())}. Its columns: "
                 f"{listed(source.columns, limit=12)}"
             )
+    return text_columns(source, position, ids=ids)
+
+
+def text_columns(
+    source: Source, position: Mapping[str, int], *, ids: Sequence[str] = ()
+) -> TextTable:
+    """Return columns of an open table by their positions; as `read_text_table`."""
     columns = _cells(source, position, ids)
     if not len(next(iter(columns.values()))):
-        raise DataError(f"{path} has a header but no rows")
+        raise DataError(f"{source.path} has a header but no rows")
     used = set(position.values())
     return TextTable(
         source=source,
@@ -181,7 +188,7 @@ def read_text_table(
     )
 
 
-def _cells(source: Source, position: dict[str, int], ids: Sequence[str]) -> dict[str, pd.Series]:
+def _cells(source: Source, position: Mapping[str, int], ids: Sequence[str]) -> dict[str, pd.Series]:
     parts: dict[str, list[Any]] = {name: [] for name in position}
     for block in source.batches(list(position.values())):
         for (name, at), array in zip(position.items(), block.arrays, strict=True):
