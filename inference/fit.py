@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from importlib import import_module
+from os import PathLike
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,6 @@ from neartie.data.battles import Battles
 from neartie.data.errors import CaveatWarning
 from neartie.data.memory import require_memory
 from neartie.data.responses import Responses
-from neartie.inference.advi import approximate_advi
 from neartie.inference.diagnostics import (
     Convergence,
     diagnostics,
@@ -24,19 +23,15 @@ from neartie.inference.diagnostics import (
     judge_sampler,
 )
 from neartie.inference.engine_draws import EngineDraws, Progress
+from neartie.inference.engines import SAMPLERS, Settings, run_engine
 from neartie.inference.expected_scores import expected_scores
-from neartie.inference.flat_model import FlatModel, flatten_model, model_sizes
-from neartie.inference.laplace import approximate_laplace
+from neartie.inference.flat_model import model_sizes
 from neartie.inference.log_likelihood import add_log_likelihood
-from neartie.inference.nuts import sample_nuts
-from neartie.inference.pathfinder import approximate_pathfinder
 from neartie.inference.posterior_tree import (
     compact_json,
     posterior_tree,
     record_attributes,
 )
-
-ENGINES: Final = ("nuts", "laplace", "pathfinder", "advi")
 
 _FACTORIES: Final = {
     "two-pl": ("neartie.models.two_pl", "build_two_pl"),
@@ -59,6 +54,9 @@ def fit(
     target_accept: float = 0.9,
     log_likelihood: bool = False,
     log_likelihood_thin: int = 1,
+    thin: int = 1,
+    min_ess: float | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
     rng: np.random.Generator | int | None = None,
@@ -75,20 +73,30 @@ def fit(
     options : mapping, optional
         With data: the factory's arguments.
     engine : str
-        `nuts`, the reference; `laplace`, `pathfinder` or `advi`, approximations to be judged.
+        `nuts`, the reference; `gibbs`, a sampler of the same posterior that reaches large sizes;
+        `laplace`, `pathfinder` or `advi`, approximations to be judged.
     draws : int
         Kept draws of every chain; of the approximations, which have one chain, all draws.
     tune, chains : int
-        Of `nuts`: draws that tune each chain and are dropped; chains.
+        Of the samplers: draws that tune each chain and are dropped; chains.
     cores : int, optional
-        Of `nuts`: chains that run at a time, as many as there are cores when left out. It does
-        not change the draws.
+        Of the samplers: chains that run at a time, as many as there are cores when left out. It
+        does not change the draws.
     target_accept : float in (0, 1)
         Of `nuts`: higher takes smaller steps, which cures divergences.
     log_likelihood : bool
         Whether to add the log-likelihood of every observed answer, for model comparison.
     log_likelihood_thin : int
         Every how manieth draw of it to keep.
+    thin : int
+        Of `gibbs`: sweeps a kept draw.
+    min_ess : float, optional
+        Of `gibbs`: sample until the smallest effective sample size over all chains, of what
+        convergence is judged by, reaches it and R-hat is below its limit. `draws` is then the
+        most that is kept of a chain: a longer run keeps every second, fourth, … draw.
+    checkpoint : path, optional
+        Of `gibbs`: a file from which a run that was cut off goes on to the same draws; taken away
+        at the end.
     memory_limit : int, byte, optional
         The memory that is free when left out.
     progress : callable, optional
@@ -124,30 +132,41 @@ def fit(
 
     Notes
     -----
-    All engines work on the same compiled log density of the unconstrained parameters. Nothing
-    runs in another process, so that scripts need no main guard. The verdict on an approximation
-    is never `yes`.
+    All engines but `gibbs` work on the same compiled log density of the unconstrained parameters;
+    `gibbs` draws from the conditional densities of the same model, block by block. Nothing runs
+    in another process, so that scripts need no main guard. The verdict on an approximation is
+    never `yes`.
     """
-    _check(engine, draws=draws, tune=tune, chains=chains, cores=cores, accept=target_accept)
+    settings = Settings(
+        engine=engine,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        cores=cores,
+        target_accept=target_accept,
+        thin=thin,
+        min_ess=min_ess,
+        checkpoint=checkpoint,
+    )
     model = _model(model_or_data, kind=kind, options=options)
     seed = seed_of(rng)
-    used_chains = chains if engine == "nuts" else 1
     require_memory(
-        posterior_memory(model, draws=draws, tune=tune, chains=used_chains, engine=engine),
-        purpose=f"a posterior of {used_chains} x {draws:,} draws of "
+        posterior_memory(model, draws=draws, tune=tune, chains=settings.used_chains, engine=engine),
+        purpose=f"a posterior of {settings.used_chains} x {draws:,} draws of "
         f"{model_sizes(model)[1]:,} numbers",
         limit=memory_limit,
     )
-    settings: dict[str, Any] = {"draws": draws, "log_likelihood_thin": log_likelihood_thin}
-    if engine == "nuts":
-        settings |= {"tune": tune, "chains": chains, "target_accept": target_accept}
     if progress is not None:
         progress("compiling", 0.0)
-    flat = flatten_model(model)
-    drawn = _run(flat, model, engine, settings, cores=cores, progress=progress, seed=seed)
-    tree = posterior_tree(flat, model, drawn)
+    record = record_attributes(
+        model,
+        engine=engine,
+        settings={**settings.to_dict(), "log_likelihood_thin": log_likelihood_thin},
+    )
+    layout, drawn = run_engine(model, settings, record=record, progress=progress, seed=seed)
+    tree = posterior_tree(layout, model, drawn)
     tree.attrs = {
-        **record_attributes(model, engine=engine, settings=settings),
+        **record,
         "seed": str(seed),
         "facts": compact_json(drawn.facts),
         "pareto_k": drawn.pareto_k,
@@ -162,7 +181,7 @@ def fit(
     tree.attrs = {**tree.attrs, **asdict(said)}
     if log_likelihood:
         tree = add_log_likelihood(tree, model, thin=log_likelihood_thin, memory_limit=memory_limit)
-    doubtful = engine == "nuts" and said.converged == "not assessed"
+    doubtful = engine in SAMPLERS and said.converged == "not assessed"
     if said.converged == "no" or doubtful or collapsing:
         warnings.warn(said.verdict, CaveatWarning, stacklevel=2)
     return tree
@@ -183,9 +202,11 @@ def posterior_memory(
     -------
     int, byte
         The unconstrained points, twice while they are handed over and with those of the tuning,
-        and the variables made of them.
+        and the variables made of them. Of `gibbs`, whose points are variables, each once.
     """
     n_unknown, n_kept = model_sizes(model)
+    if engine == "gibbs":
+        return 8 * chains * draws * n_kept
     points = (tune + draws if engine == "nuts" else draws) * 2 * n_unknown
     return 8 * chains * (points + draws * n_kept)
 
@@ -219,39 +240,9 @@ def seed_of(rng: np.random.Generator | int | None) -> int:
     return int(np.random.default_rng(rng).integers(2**53))
 
 
-def _run(
-    flat: FlatModel,
-    model: Any,
-    engine: str,
-    settings: Mapping[str, Any],
-    *,
-    cores: int | None,
-    progress: Progress | None,
-    seed: int,
-) -> EngineDraws:
-    draws = settings["draws"]
-    generator = np.random.default_rng(np.random.SeedSequence(seed))
-    if engine == "laplace":
-        return approximate_laplace(flat, draws=draws, progress=progress, rng=generator)
-    if engine == "advi":
-        return approximate_advi(flat, draws=draws, progress=progress, rng=generator)
-    if engine == "pathfinder":
-        return approximate_pathfinder(flat, draws=draws, progress=progress, rng=generator)
-    return sample_nuts(
-        flat,
-        draws=draws,
-        tune=settings["tune"],
-        chains=settings["chains"],
-        cores=cores or min(settings["chains"], os.cpu_count() or 1),
-        target_accept=settings["target_accept"],
-        progress=progress,
-        seed=int(generator.integers(2**63)),
-    )
-
-
 def _judge(tree: xr.DataTree, drawn: EngineDraws) -> Convergence:
     engine = tree.attrs["engine"]
-    if engine != "nuts":
+    if engine not in SAMPLERS:
         return judge_approximation(
             engine,
             optimiser_converged=bool(drawn.facts.get("optimiser_converged", False)),
@@ -298,20 +289,3 @@ def _model(model_or_data: Any, *, kind: str | None, options: Mapping[str, Any] |
     module, name = _FACTORIES[chosen]
     build: Callable[..., Any] = getattr(import_module(module), name)
     return build(model_or_data, **dict(options or {}))
-
-
-def _check(
-    engine: str, *, draws: int, tune: int, chains: int, cores: int | None, accept: float
-) -> None:
-    if engine not in ENGINES:
-        raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
-    for name, value, least in (
-        ("draws", draws, 4),
-        ("tune", tune, 0),
-        ("chains", chains, 1),
-        ("cores", 1 if cores is None else cores, 1),
-    ):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value}")
-    if not 0 < accept < 1:
-        raise ValueError(f"target_accept must lie in (0, 1), got {accept}")

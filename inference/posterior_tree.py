@@ -13,6 +13,7 @@ import xarray as xr
 from neartie.data.files import to_json
 from neartie.inference.engine_draws import EngineDraws
 from neartie.inference.flat_model import FlatModel, data_of, observed_arrays
+from neartie.inference.free_values import FreeValues
 from neartie.models.record import ATTRIBUTE, ModelRecord
 
 _PACKAGES: Final = (
@@ -26,12 +27,12 @@ _PACKAGES: Final = (
 )
 
 
-def posterior_tree(flat: FlatModel, model: Any, drawn: EngineDraws) -> xr.DataTree:
+def posterior_tree(flat: FlatModel | FreeValues, model: Any, drawn: EngineDraws) -> xr.DataTree:
     """Return draws and data of a model in the groups that ArviZ knows.
 
     Parameters
     ----------
-    flat : FlatModel
+    flat : FlatModel or FreeValues
         Of the same model.
     model : pm.Model
     drawn : EngineDraws
@@ -102,7 +103,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _dataset(flat: FlatModel, arrays: Mapping[str, Any]) -> xr.Dataset:
+def _dataset(flat: FlatModel | FreeValues, arrays: Mapping[str, Any]) -> xr.Dataset:
     variables = {}
     for name, array in arrays.items():
         dims = flat.dims.get(name, ())

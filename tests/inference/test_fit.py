@@ -12,7 +12,7 @@ import xarray as xr
 
 from neartie.data.errors import CaveatWarning, DataError
 from neartie.data.read import read_responses
-from neartie.inference import fit as fit_module
+from neartie.inference import engines as engines_module
 from neartie.inference.compare_loo import compare_models
 from neartie.inference.diagnostics import diagnostics
 from neartie.inference.fit import fit, posterior_memory, seed_of
@@ -209,7 +209,7 @@ def test_one_chain_warns_once(model):
 
 
 def test_memory_is_refused_beforehand(model, monkeypatch):
-    monkeypatch.setattr(fit_module, "flatten_model", lambda model: pytest.fail("too late"))
+    monkeypatch.setattr(engines_module, "flatten_model", lambda model: pytest.fail("too late"))
     needed = posterior_memory(model, draws=10**6, tune=1000, chains=4)
     assert needed > 8 * 4 * 10**6 * 36
     with pytest.raises(DataError, match=r"4 x 1,000,000 draws of 36 numbers needs .* MB"):
@@ -237,7 +237,14 @@ def test_interrupt_ends_the_sampler(model, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"engine": "gibs"}, "engine must be one of nuts, laplace, pathfinder, advi, got 'gibs'"),
+        ({"engine": "gibs"}, "engine must be one of nuts, gibbs, laplace, .*, got 'gibs'"),
+        ({"engine": "laplace", "thin": 2}, "thin is for the engine gibbs, not for laplace"),
+        ({"checkpoint": "run.npz"}, "checkpoint is for the engine gibbs, not for nuts"),
+        ({"engine": "gibbs", "thin": 0}, "thin must be at least 1, got 0"),
+        (
+            {"engine": "gibbs", "draws": 100, "chains": 2, "min_ess": 101},
+            "min_ess must lie above 0 and be at most half of the 200 draws",
+        ),
         ({"draws": 0}, "draws must be at least 4, got 0"),
         ({"cores": 0}, "cores must be at least 1, got 0"),
         ({"target_accept": 1.0}, r"target_accept must lie in \(0, 1\), got 1.0"),
