@@ -151,13 +151,14 @@ def global_indices(domains: pd.DataFrame, *, settings: ScoreSettings | None = No
     """
     chosen = ScoreSettings() if settings is None else settings
     wide = domains.pivot(index="model", columns="domain", values="composite")
-    wide = wide.sort_index().sort_index(axis=1)
+    # a domain that nobody has, such as one on which a fit failed, is no domain to lack
+    wide = wide.sort_index().sort_index(axis=1).dropna(axis=1, how="all")
     weight = np.array([chosen.domain_weights.get(name, 1.0) for name in wide.columns])
     values = wide.to_numpy(dtype=np.float64)
     seen = ~np.isnan(values)
     table = pd.DataFrame({"model": wide.index.astype("str"), "n_domains": seen.sum(axis=1)})
     table["missing"] = ["; ".join(wide.columns[~row]) for row in seen]
-    table["complete"] = seen.all(axis=1).astype(int)
+    table["complete"] = (seen.all(axis=1) & seen.any(axis=1)).astype(int)
     table["global_index"] = SCALE * _weighted_mean(values, weight, seen)
     for name in HALF_WIDTHS:
         if name in domains:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class ScoreSettings:
     closed: str = "right"
     binning: str = "width"
     critical: float = 1.96
-    unit: str = "mode"
+    unit: Literal["mode", "posterior"] = "mode"
     phantom_wins: float = 0.1
     fewest_judges: int = 2
     rescale: str = "none"
