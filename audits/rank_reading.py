@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+import pandas as pd
+
 from neartie.audits.rank_source import Scores, scores_of
 from neartie.data.errors import DataError
+from neartie.data.json_records import looks_like_json
+from neartie.data.layout import ITEM_NAMES, SCORE_NAMES
+from neartie.data.read_battles import MODEL_NAMES
 from neartie.data.read_draws import read_draws, read_estimates
+from neartie.data.sources import open_source, plain_name
 from neartie.data.tabular import first_bytes
 from neartie.inference.posterior_file import read_posterior
 
 POSTERIOR: Final = "posterior.nc"
+_ANSWER_NAMES: Final = (*ITEM_NAMES, *SCORE_NAMES, "respondent", "model")
 _NETCDF: Final = (b"\x89HDF", b"CDF")
 
 
@@ -36,7 +46,8 @@ def read_scores(path: str | Path, *, variable: str | None = None) -> Scores:
     Raises
     ------
     DataError
-        If there is nothing to rank there, or it cannot be read.
+        If there is nothing to rank there, it cannot be read, or it holds the answers or battles
+        themselves, which are to be fitted first.
     """
     place = Path(path)
     if place.is_dir():
@@ -45,7 +56,36 @@ def read_scores(path: str | Path, *, variable: str | None = None) -> Scores:
         return scores_of(read_posterior(place), variable=variable)
     if variable is not None:
         raise DataError(f"{place} is a table of draws, which has no variable {variable!r}")
-    return scores_of(read_draws(place))
+    return scores_of(_draws(place))
+
+
+def _draws(place: Path) -> pd.DataFrame:
+    """Return draws; of answers and battles say which command fits them."""
+    if not first_bytes(place).startswith(b"PAR1") and looks_like_json(place):
+        raise DataError(_fit_first(place, "bradley-terry", "JSON, as battles are"))
+    try:
+        draws = read_draws(place)
+    except DataError:
+        columns = {plain_name(column) for column in _columns(place)}
+        if columns.issuperset(MODEL_NAMES):
+            raise DataError(_fit_first(place, "bradley-terry", "a table of battles")) from None
+        if columns.intersection(_ANSWER_NAMES):
+            raise DataError(_fit_first(place, "two-pl", "a table of answers")) from None
+        raise
+    if np.isin(draws.to_numpy(), (0.0, 1.0)).all():
+        raise DataError(_fit_first(place, "two-pl", "nothing but 0 and 1, as answers are"))
+    return draws
+
+
+def _columns(place: Path) -> Sequence[str]:
+    return open_source(place, recognised=lambda columns: True, one_column=True).columns
+
+
+def _fit_first(place: Path, kind: str, what: str) -> str:
+    return (
+        f"{place} holds {what}, and no draws of scores: fit it first (neartie fit {kind} "
+        f"{shlex.quote(str(place))} --out fitted), then rank the fit (neartie rank fitted)"
+    )
 
 
 def _from_folder(folder: Path, variable: str | None) -> Scores:

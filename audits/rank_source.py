@@ -37,6 +37,7 @@ class Scores:
     draws : (n_draw, n_model) float
         Draws of a posterior or a bootstrap; no rows where there are none.
     estimate : (n_model,) float
+        Infinite or NaN where a fit has no finite one; such a model can only be left out.
     covariance : (n_model, n_model) float
         Of the estimates; empty where there are draws.
     component : (n_model,) int
@@ -70,6 +71,28 @@ class Scores:
     def has_draws(self) -> bool:
         """Whether there are draws, and no covariance."""
         return len(self.draws) > 0
+
+    def require_finite(self) -> None:
+        """Refuse models whose estimate is infinite or missing: their ranks have no interval.
+
+        Raises
+        ------
+        DataError
+            If there is one.
+        """
+        lost = [
+            name
+            for name, value in zip(self.models, self.estimate, strict=True)
+            if not np.isfinite(value)
+        ]
+        if lost:
+            given = set(self.estimate[~np.isfinite(self.estimate)])
+            what = "infinite" if all(np.isinf(value) for value in given) else "not finite"
+            fit = ", or fit with phantom wins or a prior" if self.label == "strength" else ""
+            raise DataError(
+                f"the {self.label} of {listed(lost)} is {what}, so that its rank has no interval: "
+                f"leave it out (--without, or among=... in Python){fit}"
+            )
 
     def among(self, models: Sequence[str]) -> Scores:
         """Return some of the models only.
@@ -134,7 +157,9 @@ def scores_of(
     Raises
     ------
     DataError
-        If ids are missing, blank or repeated, a number is not finite, or the covariance is none.
+        If ids are missing, blank or repeated, a draw or a covariance is not finite, or the
+        covariance is none. Estimates that are not finite are refused by `Scores.require_finite`,
+        so that they can be left out before.
     """
     if isinstance(source, Scores):
         _only_with_arrays(models, covariance)
@@ -211,8 +236,6 @@ def _from_estimate(estimate: Floats, covariance: Floats, models: list[str]) -> S
             f"the covariance of {counted(n, 'model')} has shape ({n}, {n}), got {covariance.shape}"
         )
     for m, name in enumerate(models):
-        if not np.isfinite(estimate[m]):
-            raise DataError(f"the estimate of model {name!r} is {estimate[m]}, no finite number")
         if not np.isfinite(covariance[m]).all():
             raise DataError(f"the covariance of model {name!r} holds what is no finite number")
     scale = float(np.max(np.abs(covariance), initial=0.0))
@@ -240,12 +263,6 @@ def _from_fit(fit: BradleyTerryFit) -> Scores:
     size = np.bincount(fit.component)
     alone = size[fit.component] == 1
     strength = np.where(alone, 0.0, fit.strength)
-    lost = [name for name, s in zip(fit.models, strength, strict=True) if not np.isfinite(s)]
-    if lost:
-        raise DataError(
-            f"the strength of {listed(lost)} has no finite estimate, so that its rank has no "
-            "interval; fit with phantom wins or a prior"
-        )
     found = _from_estimate(strength, fit.covariance, list(fit.models))
     verdict = f"The {fit.engine} iteration {'ended' if fit.converged else 'did not converge'}."
     return replace(

@@ -73,7 +73,8 @@ def rank_models(
         Of a posterior, the variable to rank by. What the posterior itself names, when left out,
         else `expected_score`, `strength` or `ability`.
     among : sequence of str, optional
-        Rank these models only, among themselves.
+        Rank these models only, among themselves. The others count for nothing, so that models
+        with an infinite maximum-likelihood estimate can be left out.
     level : float in (0, 1)
         Of every interval and set.
     top : int
@@ -96,7 +97,7 @@ def rank_models(
     ------
     DataError
         If ids are blank or repeated, a number is not finite, a covariance is not positive
-        semi-definite, a model to rank is unknown, the draws are too few to bound an interval of
+        semi-definite, a model to rank is unknown or its estimate infinite, the draws are too few to bound an interval of
         this level, or memory does not suffice.
     ValueError
         If an option is out of range.
@@ -150,6 +151,7 @@ def rank_models(
     )
     if among is not None:
         scores = scores.among(among)
+    scores.require_finite()
     n = len(scores.models)
     drawn = len(scores.draws) or n_draws
     _require_draws(drawn, level)

@@ -49,6 +49,12 @@ def rank(
             "--models", help="Rank these only: ids with commas between, or a file, one id a line."
         ),
     ] = None,
+    without: Annotated[
+        str | None,
+        typer.Option(
+            "--without", help="Leave these out, such as models whose strength is infinite."
+        ),
+    ] = None,
     variable: Annotated[
         str | None,
         typer.Option("--variable", help="Variable of the posterior to rank by, if not its own."),
@@ -107,7 +113,7 @@ def rank(
         scores = read_scores(source, variable=variable)
         ranking = rank_models(
             scores,
-            among=None if models is None else chosen_ids(models),
+            among=_chosen(scores, models, without),
             level=level,
             top=top,
             sets=sets.value,
@@ -149,6 +155,24 @@ def chosen_ids(text: str) -> list[str]:
     if Path(text).is_file():
         return read_ids(Path(text))
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _chosen(scores: Scores, models: str | None, without: str | None) -> list[str] | None:
+    """Return the models to rank; None for all."""
+    from neartie.data.errors import DataError
+    from neartie.data.wording import listed
+
+    if models is None and without is None:
+        return None
+    wanted = list(scores.models) if models is None else chosen_ids(models)
+    left_out = [] if without is None else chosen_ids(without)
+    unknown = [name for name in left_out if name not in scores.models]
+    if unknown:
+        raise DataError(
+            f"there is no model {listed(unknown)} to leave out; some of them: "
+            f"{listed(scores.models)}"
+        )
+    return [name for name in wanted if name not in left_out]
 
 
 def _deciders(

@@ -178,5 +178,5 @@ def read_ids(path: Path) -> list[str]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read as a list of item ids: {error}") from error
+        raise DataError(f"{path} cannot be read as a list of ids: {error}") from error
     return [line.strip() for line in text.splitlines() if line.strip()]

@@ -74,7 +74,8 @@ def read_estimates(folder: str | Path) -> tuple[pd.DataFrame, Floats]:
     Returns
     -------
     table : DataFrame
-        `model`, `estimate`, `component` (text; blank where there is none), `label`.
+        `model`, `estimate` (infinite or NaN where the fit has no finite one), `component` (text;
+        blank where there is none), `label`.
     covariance : (n_model, n_model) float
         In the order of `table`.
 
@@ -82,7 +83,7 @@ def read_estimates(folder: str | Path) -> tuple[pd.DataFrame, Floats]:
     ------
     DataError
         If a file is missing or no table, columns are missing, the two do not name the same
-        models, or a cell holds no finite number.
+        models, or a cell holds no number, or in the covariance no finite one.
     """
     models, square = Path(folder) / "models.csv", Path(folder) / "covariance.csv"
     source = open_source(models, recognised=lambda columns: "model" in columns)
@@ -92,12 +93,6 @@ def read_estimates(folder: str | Path) -> tuple[pd.DataFrame, Floats]:
     names = id_column(source, ids)
     component = find_column(source, ("component",))
     values = _numbers(source, [estimate], kind="column", finite=False)[:, 0]
-    lost = [name for name, value in zip(names, values, strict=True) if np.isinf(value)]
-    if lost:
-        raise DataError(
-            f"{models}: the {plain_name(source.columns[estimate])} of {listed(lost)} is infinite, "
-            "so that its rank has no interval; fit with phantom wins or a prior"
-        )
     table = pd.DataFrame(
         {
             "model": pd.Series(names, dtype="str"),
@@ -144,7 +139,10 @@ def _texts(source: Source, position: int) -> list[str]:
 
 
 def _numbers(source: Source, positions: Sequence[int], *, kind: str, finite: bool = True) -> Floats:
-    """Return some columns as numbers, or say which cell holds none."""
+    """Return some columns as numbers, or say which cell holds none.
+
+    Unless they are to be finite, a blank cell is NaN.
+    """
     parts = []
     taken = 0
     for block in source.batches(positions):
@@ -167,7 +165,10 @@ def _as_floats(
         values = np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         values = np.array([_float(cell.as_py(), source.decimal_comma) for cell in array])
-    bad = np.flatnonzero(~np.isfinite(values) if finite else np.isnan(values))
+    bad = np.flatnonzero(~np.isfinite(values))
+    if not finite:
+        bad = bad[[array[int(row)].as_py() not in (None, "") for row in bad]]
+        bad = bad[np.isnan(values[bad])]
     if len(bad):
         where = place(source, start + int(bad[0]))
         name, cell = source.columns[position], array[int(bad[0])].as_py()

@@ -63,8 +63,8 @@ def kind_sentence(ranking: ModelRanking) -> str:
         )
     return (
         f"Ranked by {what}, from estimates with their covariance ({ranking.kind}). Probabilities "
-        "are those of the normal approximation without a prior; ranks rest on "
-        f"{count(ranking.n_draws)} draws from it."
+        "are those of the normal approximation around them, with whatever prior or phantom wins they "
+        f"were made with; ranks rest on {count(ranking.n_draws)} draws from it."
     )
 
 

@@ -13,6 +13,7 @@ from scipy import stats
 from neartie.audits.ranks import rank_models
 from neartie.data.battles import Battles
 from neartie.data.errors import CaveatWarning, DataError
+from neartie.data.read_battles import read_battles
 from neartie.inference.bradley_terry import fit_bradley_terry
 
 IDS = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"]
@@ -344,7 +345,7 @@ def test_a_draw_that_is_no_number_is_named():
     draws[4, 1] = np.nan
     with pytest.raises(DataError, match="draw 5 of model 'bee' is nan"):
         ranked(draws)
-    with pytest.raises(DataError, match="the estimate of model 'ant' is inf"):
+    with pytest.raises(DataError, match="the score of 'ant' is infinite"):
         rank_models([np.inf, 1.0], models=IDS[:2], covariance=np.eye(2))
 
 
@@ -390,7 +391,7 @@ def test_scores_over_a_fixed_offset_are_said_to_be_too_sure():
 def test_infinite_strengths_are_refused():
     with pytest.warns(CaveatWarning, match="infinite"):
         fit = fit_bradley_terry(Battles.build(["a"] * 5, ["b"] * 5, ["a"] * 5), phantom_wins=0)
-    with pytest.raises(DataError, match="has no finite estimate"):
+    with pytest.raises(DataError, match="the strength of 'a', 'b' is infinite"):
         rank_models(fit)
 
 
@@ -510,3 +511,18 @@ def test_joint_sets_hold_in_bradley_terry():
         low, high = table["rank_set_low"].to_numpy(), table["rank_set_high"].to_numpy()
         hits += bool(((low <= best) & (best + 4 <= high)).all())
     assert hits / 400 >= 0.917
+
+
+def test_case_c23_what_is_left_without_an_infinite_strength_is_ranked(case_dir):
+    """Red and green met only each other and the winless blue: ln(9/3) apart by maximum likelihood."""
+    battles = read_battles(case_dir / "C23" / "battles.json")
+    with pytest.warns(CaveatWarning, match="infinite"):
+        fit = fit_bradley_terry(battles, phantom_wins=0)
+    with pytest.raises(DataError, match="the strength of 'blue' is infinite"):
+        rank_models(fit, rng=1)
+    ranking = rank_models(fit, among=["green", "red"], rng=1)
+    pair = ranking.pair("red", "green")
+    assert pair["difference"] == pytest.approx(np.log(3))
+    assert pair["se"] == pytest.approx(np.sqrt(1 / 9 + 1 / 3))
+    with pytest.raises(DataError, match="the strength of 'blue' is infinite"):
+        rank_models(fit, among=["blue", "red"], rng=1)

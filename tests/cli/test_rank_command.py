@@ -1,6 +1,7 @@
 """`neartie rank` from files to files."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -110,10 +111,42 @@ def test_infinite_estimates_and_the_caveats_of_a_fit(tmp_path, case_dir, capsys)
     assert run(tmp_path, "ml") == 2
     said = capsys.readouterr().err
     assert "the strength of 'blue' is infinite, so that its rank has no interval" in said
+    assert "leave it out (--without" in said
+    # without it, red - green is ln(9/3) by maximum likelihood, as if blue had never been there
+    for options in (("--without", "blue"), ("--models", "red,green")):
+        assert run(tmp_path, "ml", *options) == 0
+        pairs = pd.read_csv(tmp_path / "out" / "pairs.csv")
+        assert pairs[["model_a", "model_b"]].to_numpy().tolist() == [["red", "green"]]
+        assert pairs["difference"].tolist() == pytest.approx([np.log(3)])
+        assert pairs["se"].tolist() == pytest.approx([np.sqrt(1 / 9 + 1 / 3)])
+        capsys.readouterr()
+    assert run(tmp_path, "ml", "--models", "red,blue") == 2
+    assert "the strength of 'blue' is infinite" in capsys.readouterr().err
+    assert run(tmp_path, "ml", "--without", "bleu") == 2
+    assert "there is no model 'bleu' to leave out" in capsys.readouterr().err
     assert main([*fit, "--out", str(tmp_path / "kept")]) == 0
     assert run(tmp_path, "kept", "--json") == 0
     shown = capsys.readouterr().out
     assert "of the fit: 1 model never wins: 'blue'" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("r.csv", "item,owl,ant\nq1,1,0\nq2,0,1\n", "a table of answers, .*neartie fit two-pl"),
+        ("r.csv", "item,model,score\nq1,owl,1\n", "a table of answers"),
+        ("r.csv", ",owl,ant\n1,1,0\n2,0,1\n", "nothing but 0 and 1"),
+        ("my b.csv", "model_a,model_b,winner\nx,y,a\n", "neartie fit bradley-terry '.*my b.csv'"),
+        ("b.json", '[{"model_a": "x", "model_b": "y", "winner": "a"}]', "JSON, as battles are"),
+    ],
+)
+def test_data_that_are_not_fitted_yet_are_named_as_such(tmp_path, capsys, name, content, words):
+    (tmp_path / name).write_text(content)
+    assert run(tmp_path, name) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert re.search(words, said)
+    assert "fit it first" in said
+    assert "then rank the fit (neartie rank fitted)" in said
 
 
 def test_who_decides_is_shown_for_a_pair(tmp_path, capsys):

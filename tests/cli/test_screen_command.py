@@ -64,7 +64,7 @@ def test_removed_items_are_screened_without(files, capsys):
     ("options", "message"),
     [
         (["--within", "topic"], "no column 'topic'"),
-        (["--without", "nowhere.txt"], "cannot be read as a list of item ids"),
+        (["--without", "nowhere.txt"], "cannot be read as a list of ids"),
     ],
 )
 def test_errors_are_sentences(files, capsys, options, message):
@@ -204,7 +204,7 @@ def test_an_audit_screens_its_items_first(board, tmp_path, capsys, mode):
 
 def test_a_file_that_is_no_text_is_refused_as_a_list(tmp_path):
     (tmp_path / "ids").write_bytes(b"\xff\xfe\x00q")
-    with pytest.raises(DataError, match="cannot be read as a list of item ids"):
+    with pytest.raises(DataError, match="cannot be read as a list of ids"):
         read_ids(tmp_path / "ids")
 
 

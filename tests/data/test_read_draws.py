@@ -70,3 +70,11 @@ def test_estimates_are_joined_by_id(tmp_path):
 def test_files_that_do_not_fit_are_refused(tmp_path, files, words):
     with pytest.raises(DataError, match=words):
         read_estimates(write(tmp_path, **files))
+
+
+def test_estimates_that_are_not_finite_are_kept_for_the_ranking_to_judge(tmp_path):
+    table, _ = read_estimates(write(tmp_path, models="model,strength\nb,-inf\na,\n"))
+    assert table["estimate"].tolist()[0] == -np.inf
+    assert np.isnan(table["estimate"].tolist()[1])
+    with pytest.raises(DataError, match="row 2, column 'strength': 'much' is no finite number"):
+        read_estimates(write(tmp_path, models="model,strength\nb,much\na,1\n"))
