@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from neartie.cli.fit_battles import fit_battles
 from neartie.cli.fit_options import (
+    OUTPUT,
     AcceptOption,
-    BattleEngine,
     ChainsOption,
     CoresOption,
     DimensionOption,
@@ -21,11 +21,12 @@ from neartie.cli.fit_options import (
     ItemsFromOption,
     LevelOption,
     LogLikelihoodOption,
+    MinEssOption,
     Optimiser,
     OptimiserOption,
     Slopes,
     SparseOption,
-    Ties,
+    ThinOption,
     TuneOption,
     TwoPLEngine,
     TwoPLEngineOption,
@@ -38,11 +39,8 @@ from neartie.cli.fit_run import (
     check_level,
     dimension_of,
     load_answers,
-    read_covariates,
     refuse_but_for_map,
-    refuse_by_mm,
     refuse_without_posterior,
-    run_estimates,
     run_map,
     run_posterior,
     sampling_of,
@@ -63,9 +61,6 @@ from neartie.cli.options import (
     ThresholdOption,
     benchmark_name,
 )
-
-OUTPUT = Path("neartie-fit")
-
 
 fits = typer.Typer(
     name="fit",
@@ -95,6 +90,8 @@ def fit_two_pl(
     draws: DrawsOption = 1000,
     tune: TuneOption = 1000,
     chains: ChainsOption = 4,
+    thin: ThinOption = 1,
+    min_ess: MinEssOption = None,
     cores: CoresOption = None,
     target_accept: AcceptOption = 0.9,
     log_likelihood: LogLikelihoodOption = False,
@@ -149,7 +146,15 @@ def fit_two_pl(
             "family_means": family_means,
         },
         sampling=sampling_of(
-            Engine(engine.value), draws, tune, chains, cores, target_accept, log_likelihood
+            Engine(engine.value),
+            draws,
+            tune,
+            chains,
+            cores,
+            target_accept,
+            log_likelihood,
+            thin=thin,
+            min_ess=min_ess,
         ),
         level=level,
         name=benchmark_name(responses, name),
@@ -172,6 +177,8 @@ def fit_mirt_dif(
     draws: DrawsOption = 1000,
     tune: TuneOption = 1000,
     chains: ChainsOption = 4,
+    thin: ThinOption = 1,
+    min_ess: MinEssOption = None,
     cores: CoresOption = None,
     target_accept: AcceptOption = 0.9,
     log_likelihood: LogLikelihoodOption = False,
@@ -197,7 +204,17 @@ def fit_mirt_dif(
             "sparse": sparse,
             "family_means": family_means,
         },
-        sampling=sampling_of(engine, draws, tune, chains, cores, target_accept, log_likelihood),
+        sampling=sampling_of(
+            engine,
+            draws,
+            tune,
+            chains,
+            cores,
+            target_accept,
+            log_likelihood,
+            thin=thin,
+            min_ess=min_ess,
+        ),
         level=level,
         name=benchmark_name(responses, name),
         seed=seed,
@@ -219,6 +236,8 @@ def fit_residual_dif(
     draws: DrawsOption = 1000,
     tune: TuneOption = 1000,
     chains: ChainsOption = 4,
+    thin: ThinOption = 1,
+    min_ess: MinEssOption = None,
     cores: CoresOption = None,
     target_accept: AcceptOption = 0.9,
     log_likelihood: LogLikelihoodOption = False,
@@ -249,7 +268,17 @@ def fit_residual_dif(
             "hierarchical": hierarchical,
             "sparse": sparse,
         },
-        sampling=sampling_of(engine, draws, tune, chains, cores, target_accept, log_likelihood),
+        sampling=sampling_of(
+            engine,
+            draws,
+            tune,
+            chains,
+            cores,
+            target_accept,
+            log_likelihood,
+            thin=thin,
+            min_ess=min_ess,
+        ),
         level=level,
         name=benchmark_name(responses, name),
         seed=seed,
@@ -258,105 +287,4 @@ def fit_residual_dif(
     )
 
 
-@fits.command("bradley-terry")
-def fit_battles(
-    battles: Annotated[
-        Path,
-        typer.Argument(
-            metavar="BATTLES",
-            help="Table of battles: CSV, Parquet or JSON (lines); model_a, model_b, winner, "
-            "or counts win_a, win_b (and tie).",
-        ),
-    ],
-    engine: Annotated[
-        BattleEngine,
-        typer.Option(
-            "--engine",
-            help="newton and mm: estimates with their covariance; the others: posteriors.",
-        ),
-    ] = BattleEngine.nuts,
-    ties: Annotated[
-        Ties, typer.Option("--ties", help="Half a win for either, or an outcome of their own.")
-    ] = Ties.half,
-    first_shown: Annotated[
-        bool, typer.Option("--first-shown", help="Estimate the advantage of who is shown first.")
-    ] = False,
-    judge_effects: Annotated[
-        bool, typer.Option("--judge-effects", help="Let judges differ (posteriors only).")
-    ] = False,
-    hierarchical: HierarchicalOption = False,
-    covariates: Annotated[
-        Path | None,
-        typer.Option(
-            "--covariates",
-            help="Table with 'model' and columns of numbers to explain strengths by "
-            "(posteriors only).",
-        ),
-    ] = None,
-    phantom_wins: Annotated[
-        float | None,
-        typer.Option(
-            "--phantom-wins", min=0, help="Added to both sides of every pair (newton and mm)."
-        ),
-    ] = None,
-    draws: DrawsOption = 1000,
-    tune: TuneOption = 1000,
-    chains: ChainsOption = 4,
-    cores: CoresOption = None,
-    target_accept: AcceptOption = 0.9,
-    log_likelihood: LogLikelihoodOption = False,
-    level: LevelOption = 0.95,
-    name: NameOption = None,
-    seed: SeedOption = 0,
-    out: OutOption = OUTPUT,
-    json: JsonOption = False,
-) -> None:
-    """Strengths of models from battles between them."""
-    from neartie.data.read_battles import read_battles
-
-    check_level(level)
-    data = read_battles(battles)
-    title = benchmark_name(battles, name)
-    if engine in (BattleEngine.newton, BattleEngine.mm):
-        refuse_without_posterior(
-            engine,
-            judge_effects=judge_effects,
-            hierarchical=hierarchical,
-            covariates=covariates is not None,
-        )
-        refuse_by_mm(engine, ties=ties.value, first_shown=first_shown, phantom_wins=phantom_wins)
-        run_estimates(
-            data,
-            engine=engine.value,
-            ties=ties.value,
-            first_shown=first_shown,
-            phantom_wins=phantom_wins,
-            level=level,
-            name=title,
-            out=out,
-            json=json,
-        )
-        return
-    if phantom_wins is not None:
-        raise typer.BadParameter(
-            "--phantom-wins is for the engines newton and mm; a posterior has a prior instead"
-        )
-    run_posterior(
-        data,
-        kind="bradley-terry",
-        options={
-            "ties": ties.value,
-            "first_shown": first_shown,
-            "judge_effects": judge_effects,
-            "hierarchical": hierarchical,
-            "covariates": None if covariates is None else read_covariates(covariates),
-        },
-        sampling=sampling_of(
-            Engine(engine.value), draws, tune, chains, cores, target_accept, log_likelihood
-        ),
-        level=level,
-        name=title,
-        seed=seed,
-        out=out,
-        json=json,
-    )
+fits.command("bradley-terry")(fit_battles)

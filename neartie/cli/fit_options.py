@@ -8,11 +8,15 @@ from typing import Annotated
 
 import typer
 
+# Where files go without --out.
+OUTPUT = Path("neartie-fit")
+
 
 class Engine(StrEnum):
     """How a posterior is found."""
 
     nuts = "nuts"
+    gibbs = "gibbs"
     laplace = "laplace"
     pathfinder = "pathfinder"
     advi = "advi"
@@ -22,6 +26,7 @@ class TwoPLEngine(StrEnum):
     """How abilities are found."""
 
     nuts = "nuts"
+    gibbs = "gibbs"
     laplace = "laplace"
     pathfinder = "pathfinder"
     advi = "advi"
@@ -46,6 +51,7 @@ class BattleEngine(StrEnum):
     """How strengths are found."""
 
     nuts = "nuts"
+    gibbs = "gibbs"
     laplace = "laplace"
     pathfinder = "pathfinder"
     advi = "advi"
@@ -78,13 +84,17 @@ class Ties(StrEnum):
 
 EngineOption = Annotated[
     Engine,
-    typer.Option("--engine", help="nuts is the reference; the others are approximations."),
+    typer.Option(
+        "--engine",
+        help="nuts is the reference, gibbs the same for large data; the others approximate.",
+    ),
 ]
 TwoPLEngineOption = Annotated[
     TwoPLEngine,
     typer.Option(
         "--engine",
-        help="nuts is the reference; map the joint mode with errors; others approximate.",
+        help="nuts is the reference, gibbs the same for large data; map the joint mode with "
+        "errors; the others approximate.",
     ),
 ]
 OptimiserOption = Annotated[
@@ -105,9 +115,18 @@ ItemsFromOption = Annotated[
 ]
 DrawsOption = Annotated[int, typer.Option("--draws", min=4, help="Kept draws of each chain.")]
 TuneOption = Annotated[
-    int, typer.Option("--tune", min=0, help="Tuning draws of each chain (nuts).")
+    int, typer.Option("--tune", min=0, help="Tuning draws of each chain (nuts, gibbs).")
 ]
-ChainsOption = Annotated[int, typer.Option("--chains", min=1, help="Chains (nuts).")]
+ChainsOption = Annotated[int, typer.Option("--chains", min=1, help="Chains (nuts, gibbs).")]
+ThinOption = Annotated[int, typer.Option("--thin", min=1, help="Sweeps a kept draw (gibbs).")]
+MinEssOption = Annotated[
+    float | None,
+    typer.Option(
+        "--min-ess",
+        help="Sample until the smallest effective sample size reaches it (gibbs); --draws is "
+        "then the most that is kept of a chain.",
+    ),
+]
 CoresOption = Annotated[
     int | None, typer.Option("--cores", min=1, help="Chains at a time; the draws stay the same.")
 ]

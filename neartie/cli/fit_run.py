@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from neartie.data.battles import Battles
     from neartie.data.responses import Responses
     from neartie.inference.fit_summary import FitSummary
+
+# Of a Gibbs sampler that was cut off, in the folder that its files are to be written to.
+CHECKPOINT: Final = "gibbs-checkpoint.npz"
 
 
 def load_answers(
@@ -67,12 +70,20 @@ def sampling_of(
     cores: int | None,
     target_accept: float,
     log_likelihood: bool,
+    *,
+    thin: int,
+    min_ess: float | None,
 ) -> dict[str, Any]:
     """Return the arguments of `fit` that say how to sample."""
     if not 0 < target_accept < 1:
         raise typer.BadParameter(f"--target-accept must lie between 0 and 1, got {target_accept:g}")
+    for option, given in (("--thin", thin != 1), ("--min-ess", min_ess is not None)):
+        if given and engine is not Engine.gibbs:
+            raise typer.BadParameter(f"{option} is for the engine gibbs, not for {engine.value}")
     return {
         "engine": engine.value,
+        "thin": thin,
+        "min_ess": min_ess,
         "draws": draws,
         "tune": tune,
         "chains": chains,
@@ -148,6 +159,10 @@ def run_posterior(
     from neartie.inference.fit_summary import summarise_posterior
 
     check_level(level)
+    if sampling["engine"] == "gibbs":
+        sampling = {**sampling, "checkpoint": out / CHECKPOINT}
+        if (out / CHECKPOINT).exists():
+            typer.echo(f"going on from {out / CHECKPOINT}", err=True)
     # opened first: a folder that cannot be written is to be heard of before the work, not after it
     with output_folder(out), show_progress() as say, warnings.catch_warnings():
         # The verdict says the same, where the reader looks.

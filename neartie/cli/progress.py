@@ -14,10 +14,18 @@ def show_progress() -> Iterator[Callable[[str, float], None]]:
     Yields
     ------
     callable
-        Each new name opens a bar and completes the one before.
+        Each new name opens a bar and completes the one before. What follows " · " in a name is
+        detail, shown as it changes.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(file=sys.stderr)
     bars = Progress(
@@ -25,19 +33,25 @@ def show_progress() -> Iterator[Callable[[str, float], None]]:
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[detail]}"),
         console=console,
         transient=True,
         disable=not console.is_terminal,
     )
     tasks: dict[str, TaskID] = {}
 
-    def say(step: str, share: float) -> None:
+    def say(name: str, share: float) -> None:
+        step, _, detail = name.partition(" · ")
         if step not in tasks:
             for task in tasks.values():
                 bars.update(task, completed=1)
                 bars.stop_task(task)
-            tasks[step] = bars.add_task(step, total=1)
+            tasks[step] = bars.add_task(step, total=1, detail="")
         bars.update(tasks[step], completed=share)
+        if detail:
+            bars.update(tasks[step], detail=detail)
 
     with bars:
         yield say
