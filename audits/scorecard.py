@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from neartie.audits.composite import HALF_WIDTHS, accuracy_slope, global_indices
+from neartie.audits.composite import HALF_WIDTHS, global_indices
 from neartie.audits.confidence import calibrate_confidence
+from neartie.audits.index_gaps import index_covariance, with_gaps
 from neartie.audits.panel_agreement import COLUMNS as AGREEMENT
 from neartie.audits.panel_agreement import panel_agreement
 from neartie.audits.pareto import pareto_set
@@ -101,6 +102,8 @@ def make_scorecard(
     domains = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
     _refuse_unknown_weights(chosen, domains)
     models = _models(domains, inputs.economics, chosen, notices)
+    covariance = index_covariance(found, domains, models, chosen)
+    models = with_gaps(models, covariance, chosen)
     judges, duels, agreement = _judges(found, inputs)
     card = Scorecard(
         models=models.assign(version=chosen.stamp),
@@ -110,7 +113,7 @@ def make_scorecard(
         duels=duels,
         judges=judges,
         agreement=agreement,
-        covariance=_covariance(found, domains, models, chosen),
+        covariance=covariance,
         stamp=chosen.stamp,
         seed=seed,
         converged=all(abilities.converged for abilities in found),
@@ -219,39 +222,6 @@ def _judges(
         if agreement
         else pd.DataFrame(columns=columns),
     )
-
-
-def _covariance(
-    found: list[DomainAbilities],
-    domains: pd.DataFrame,
-    models: pd.DataFrame,
-    settings: ScoreSettings,
-) -> pd.DataFrame:
-    """Return the covariance of the global indices of complete models, points squared.
-
-    Errors of abilities of one domain go together because the models share its items; those of
-    different domains, and the other terms of a composite, do not.
-    """
-    complete = models[(models["complete"] == 1) & models["half_width_all"].notna()]
-    ids = sorted(complete["model"])
-    names = list(dict.fromkeys(domains["domain"]))
-    if len(ids) < 2 or any(part.covariance.size == 0 for part in found) or len(found) < len(names):
-        return pd.DataFrame()
-    weight = {name: settings.domain_weights.get(name, 1.0) for name in names}
-    total = sum(weight.values())
-    square = np.zeros((len(ids), len(ids)))
-    for part in found:
-        rows = domains[domains["domain"] == part.domain].set_index("model").loc[ids]
-        slope = accuracy_slope(
-            rows["ability"], rows["measured"] * sum(settings.weights.values()), settings=settings
-        )
-        place = part.table.reset_index().set_index("model").loc[ids, "index"].to_numpy()
-        shared = part.covariance[np.ix_(place, place)] * np.outer(slope, slope)
-        np.fill_diagonal(shared, np.square(rows["half_width_all"] / settings.critical))
-        square += (weight[part.domain] / total) ** 2 * shared
-    table = pd.DataFrame(square, columns=ids)
-    table.insert(0, "model", pd.Series(ids, dtype="str"), allow_duplicates=True)
-    return table
 
 
 def _silent(step: str, share: float) -> None:

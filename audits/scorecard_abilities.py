@@ -133,7 +133,7 @@ def _fitted(domain: str, answers: pd.DataFrame, settings: ScoreSettings) -> Doma
                 "reason": f"no fit: {error}",
             }
         )
-        return _abilities(domain, "answers", table, notices=(f"{domain}: no abilities, {error}",))
+        return _abilities(domain, "answers", table, notices=(f"no abilities: {error}",))
     fitted = fit.table()
     table = fitted[["model", "ability", "se"]].assign(
         se_printed=fitted["se_items_known"], n=fitted["n"], reason=""
@@ -148,7 +148,7 @@ def _fitted(domain: str, answers: pd.DataFrame, settings: ScoreSettings) -> Doma
         influence=_influence(fit, data),
         panel=None,
         converged=fit.converged,
-        notices=tuple(f"{domain}: {notice}" for notice in fit.notices),
+        notices=fit.notices,
     )
 
 
@@ -215,7 +215,7 @@ def _duelled(domain: str, inputs: ScoreInputs, settings: ScoreSettings) -> Domai
         influence=pd.DataFrame(columns=["model", "item", "influence"]),
         panel=panel,
         converged=fit.converged,
-        notices=tuple(f"{domain}: {notice}" for notice in dict.fromkeys(said)),
+        notices=tuple(dict.fromkeys(said)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,7 +15,7 @@ from neartie.data.wording import counted, listed
 
 #: Fewer anchors than this leave the contamination gap mostly to chance.
 FEW_ANCHORS: Final = 30
-FEW_JUDGED: Final = 30
+_NUMBER_OR_NAME: Final = re.compile(r"'[^']*'|\d[\d.,e+-]*")
 
 
 def scorecard_caveats(
@@ -36,7 +37,7 @@ def scorecard_caveats(
     -------
     tuple of str
     """
-    said = [notice for part in found for notice in part.notices]
+    said = _alike([(part.domain, notice) for part in found for notice in part.notices])
     return (
         *(f"{part.domain}: the fit did not converge" for part in found if not part.converged),
         *_incomplete(card),
@@ -44,6 +45,20 @@ def scorecard_caveats(
         *_small_numbers(card),
         *(_sentence(notice) for notice in (*notices, *said, *reader_notices)),
     )
+
+
+def _alike(notices: Sequence[tuple[str, str]]) -> list[str]:
+    """Return notices with their domains, those that differ in numbers and names only in one."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for domain, text in notices:
+        groups.setdefault(_NUMBER_OR_NAME.sub("#", text), []).append((domain, text))
+    said = []
+    for group in groups.values():
+        domain, text = group[0]
+        others = [name for name, _ in group[1:] if name != domain]
+        likewise = f" (likewise, with other numbers, in {listed(others)})" if others else ""
+        said.append(f"{domain}: {text}{likewise}")
+    return said
 
 
 def _sentence(text: str) -> str:

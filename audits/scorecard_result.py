@@ -21,7 +21,8 @@ class Scorecard:
         One row a model, best first, incomplete ones after: `model`; `global_index`, points;
         `half_width` (P1's formula), `half_width_printed` (the same with the standard error that
         P1 prints), `half_width_all` (all terms count); `low`, `high` by the last; `rank`, missing
-        for an incomplete model; `n_domains`, `missing` (domains), `complete`; `shared_index`,
+        for an incomplete model; `gap_to_best`, points behind the best, with `gap_half_width`, and
+        `below_best`, 1 where the gap is larger than that; `n_domains`, `missing` (domains), `complete`; `shared_index`,
         `shared_rank` (over domains that all have); `cost`, `latency`, `cost_frontier`,
         `latency_frontier` (1 on the Pareto set, 0 off it, missing where not measured);
         `version`.
