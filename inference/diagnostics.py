@@ -174,7 +174,10 @@ def judge_sampler(table: pd.DataFrame, stats: Mapping[str, Floats]) -> Convergen
             "quantities that vary."
         )
     else:
-        complaints, advice = _complaints(used, n_chain=_n_chain(stats))
+        hamiltonian = ", no divergence" if "diverging" in stats else ""
+        complaints, advice = _complaints(
+            used, n_chain=_n_chain(stats), hamiltonian="diverging" in stats
+        )
         if divergent:
             verb = "transition" if divergent == 1 else "transitions"
             complaints.append(f"{divergent:,} {verb} diverged")
@@ -187,7 +190,7 @@ def judge_sampler(table: pd.DataFrame, stats: Mapping[str, Floats]) -> Convergen
             f"Not converged: {'; '.join(complaints)}. {advice}"
             if complaints
             else f"Converged: largest R-hat {rhat:.4f}, smallest effective sample sizes {bulk:.0f} "
-            f"in the bulk and {tail:.0f} in the tails, no divergence."
+            f"in the bulk and {tail:.0f} in the tails{hamiltonian}."
         )
     return Convergence(
         converged=converged,
@@ -200,7 +203,9 @@ def judge_sampler(table: pd.DataFrame, stats: Mapping[str, Floats]) -> Convergen
     )
 
 
-def _complaints(used: pd.DataFrame, *, n_chain: int | None) -> tuple[list[str], str]:
+def _complaints(
+    used: pd.DataFrame, *, n_chain: int | None, hamiltonian: bool
+) -> tuple[list[str], str]:
     """Return which limits quantities miss, each with the worst of them, and what to do."""
     failed = used[used["verdict"] == "not converged"]
     apart = failed[failed["r_hat"] >= MAX_RHAT]
@@ -225,7 +230,7 @@ def _complaints(used: pd.DataFrame, *, n_chain: int | None) -> tuple[list[str], 
             f"{limit})"
         )
     if len(apart):
-        return found, _ADVICE
+        return found, _ADVICE if hamiltonian else _ADVICE.replace(" raise target_accept,", "")
     return found, (
         f"Chains agree (largest R-hat {used['r_hat'].max():.4f}), so that sampling longer should "
         "do; until then, means and intervals are rough."

@@ -144,3 +144,15 @@ def test_an_approximation_never_passes(pareto_k):
     assert said.verdict.startswith("Approximation (advi): the optimiser converged;")
     failed = judge_approximation("advi", optimiser_converged=False, pareto_k=pareto_k)
     assert failed.converged == "no"
+
+
+def test_a_verdict_on_gibbs_does_not_speak_of_divergences():
+    rows = [("ability[a]", 1.2, 400.0, 400.0, "not converged")]
+    columns = ["quantity", "r_hat", "ess_bulk", "ess_tail", "verdict"]
+    table = pd.DataFrame(rows, columns=columns)
+    sweep = {"sweep": np.ones((2, 10))}
+    assert "target_accept" not in judge_sampler(table, sweep).verdict
+    assert "target_accept" in judge_sampler(table, {"diverging": np.zeros((2, 10))}).verdict
+    fine = table.assign(r_hat=1.0, verdict="converged")
+    assert "divergence" not in judge_sampler(fine, sweep).verdict
+    assert "no divergence" in judge_sampler(fine, {"diverging": np.zeros((2, 10))}).verdict
