@@ -10,17 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.calibration_result import Calibration, PairRecords
-from neartie.inference.engine_draws import EngineDraws, Progress
+from neartie.inference.engine_draws import Progress
 from neartie.inference.flat_model import FlatModel, flatten_model
+from neartie.inference.free_values import FreeValues, free_values
+from neartie.inference.gibbs import block_sampler, with_observed
+from neartie.inference.gibbs_chains import Length, sample_gibbs
 from neartie.inference.laplace import approximate_laplace
 from neartie.inference.nuts import sample_nuts
 
 type Floats = NDArray[np.float64]
 type Values = Mapping[str, Floats]
 type Simulate = Callable[[np.random.Generator], tuple[Values, Values]]
+type Sample = Callable[[Values, np.random.Generator], tuple[dict[str, Floats], int]]
 type Quantities = Callable[[Values, Values], Values]
 
-ENGINES: Final = ("nuts", "laplace")
+ENGINES: Final = ("nuts", "gibbs", "laplace")
 
 
 def calibrate(
@@ -57,15 +61,15 @@ def calibrate(
         quantity `rank`, and the probability of every order of two models is recorded.
     n_replicates : int
         Data sets.
-    engine : {'nuts', 'laplace'}
+    engine : {'nuts', 'gibbs', 'laplace'}
         What draws. `laplace` shows by how much its approximation is off.
     draws : int
         Kept a data set, even in number.
     thin : int
-        Of `nuts`, one chain: every how manieth draw is kept. Dependent draws make a correct model
+        Of the samplers, one chain: every how manieth draw is kept. Dependent draws make a correct model
         look overconfident; the result says how dependent they were.
     tune : int
-        Of `nuts`.
+        Of the samplers.
     target_accept : float in (0, 1)
         Of `nuts`.
     seconds : float, optional
@@ -108,9 +112,11 @@ def calibrate(
             f"{n_replicates}, {draws}, {thin}"
         )
     settings: dict[str, Any] = {"engine": engine, "draws": draws, "n_replicates": n_replicates}
+    if engine != "laplace":
+        settings |= {"thin": thin, "tune": tune}
     if engine == "nuts":
-        settings |= {"thin": thin, "tune": tune, "target_accept": target_accept}
-    flat = flatten_model(model, replaceable=True)
+        settings["target_accept"] = target_accept
+    sample = _gibbs(model, settings) if engine == "gibbs" else _compiled(model, settings)
     positions: dict[str, list[Floats]] = {}
     correlations: dict[str, list[float]] = {}
     pairs: list[tuple[Floats, Floats, Floats]] = []
@@ -119,10 +125,9 @@ def calibrate(
         if done > 1 and time.monotonic() > end:
             break
         truth, data = simulate(generator)
-        drawn = _draw(flat.with_observed(data), settings, generator)
-        n_divergent += int(np.sum(drawn.stats.get("diverging", 0)))
-        points = drawn.points[:, :: thin if engine == "nuts" else 1]
-        found, true = _values(flat, points), {name: value[None] for name, value in truth.items()}
+        found, divergent = sample(data, generator)
+        n_divergent += divergent
+        true = {name: value[None] for name, value in truth.items()}
         if quantities is None:
             found = {name: found[name] for name in true}
         else:
@@ -175,22 +180,51 @@ def truth_positions(draws: Floats, truth: Floats, *, rng: np.random.Generator) -
     return np.asarray((below + rng.random(truth.shape) * (equal + 1)) / (len(draws) + 1))
 
 
-def _draw(flat: FlatModel, settings: dict[str, Any], rng: np.random.Generator) -> EngineDraws:
-    if settings["engine"] == "laplace":
-        return approximate_laplace(flat, draws=settings["draws"], rng=rng)
-    return sample_nuts(
-        flat,
-        draws=settings["draws"] * settings["thin"],
-        tune=settings["tune"],
-        chains=1,
-        cores=1,
-        target_accept=settings["target_accept"],
-        seed=int(rng.integers(2**63)),
-    )
+def _compiled(model: Any, settings: Mapping[str, Any]) -> Sample:
+    """Return what draws from the posterior of data by an engine that needs the density."""
+    flat = flatten_model(model, replaceable=True)
+
+    def sample(data: Values, rng: np.random.Generator) -> tuple[dict[str, Floats], int]:
+        own = flat.with_observed(data)
+        if settings["engine"] == "laplace":
+            drawn = approximate_laplace(own, draws=settings["draws"], rng=rng)
+            return _values(flat, drawn.points), 0
+        drawn = sample_nuts(
+            own,
+            draws=settings["draws"] * settings["thin"],
+            tune=settings["tune"],
+            chains=1,
+            cores=1,
+            target_accept=settings["target_accept"],
+            seed=int(rng.integers(2**63)),
+        )
+        kept = drawn.points[:, :: settings["thin"]]
+        return _values(flat, kept), int(np.sum(drawn.stats.get("diverging", 0)))
+
+    return sample
 
 
-def _values(flat: FlatModel, points: Floats) -> dict[str, Floats]:
-    expanded = flat.expand(points)
+def _gibbs(model: Any, settings: Mapping[str, Any]) -> Sample:
+    """Return what draws from the posterior of data block by block."""
+    layout = free_values(model)
+    length = Length(draws=settings["draws"], tune=settings["tune"], thin=settings["thin"])
+
+    def sample(data: Values, rng: np.random.Generator) -> tuple[dict[str, Floats], int]:
+        drawn = sample_gibbs(
+            block_sampler(with_observed(model, data)),
+            layout,
+            length=length,
+            chains=1,
+            cores=1,
+            seed=int(rng.integers(2**63)),
+        )
+        return _values(layout, drawn.points), 0
+
+    return sample
+
+
+def _values(layout: FlatModel | FreeValues, points: Floats) -> dict[str, Floats]:
+    expanded = layout.expand(points)
     return {str(name): np.asarray(values[0]) for name, values in expanded.data_vars.items()}
 
 
