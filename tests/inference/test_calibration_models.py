@@ -24,7 +24,8 @@ FALSE_ALARM = 0.001
         "MIRT-DIF, K = 2, sums over items too",
     ],
 )
-def test_model_is_calibrated(case):
+def test_model_is_calibrated(case, monkeypatch):
+    monkeypatch.syspath_prepend(str(STUDY.parent))
     found = runpy.run_path(str(STUDY))["run"](case, 60)
     quantities = {row["quantity"]: row["p_adjusted"] for row in found["rows"]}
     assert {"rank", "P(i above j)", "log_likelihood"} <= set(quantities)
