@@ -14,6 +14,7 @@ from neartie.audits.result import NearTieAudit
 from neartie.data.files import write_text_atomic
 from neartie.report import further_tables, tables, tables_background
 from neartie.report.formatting import MINUS
+from neartie.report.latex_width import Layout, lay_out
 from neartie.report.table import Column, Table
 from neartie.report.tables import DEFAULT_NAME, EN_DASH
 
@@ -34,6 +35,9 @@ _ESCAPED = {
     "|": r"\textbar{}",
 }
 _SPECIAL = re.compile("[" + re.escape("".join(_ESCAPED)) + "]")
+# Where a long name may be broken: after a separator, which is perhaps an escaped one.
+_SEPARATOR = re.compile(r"(/|\\_|\.(?=[A-Za-z])|:)")
+_BREAK = r"\1\\allowbreak{}"
 _SIGNED = re.compile(f"^[+{MINUS}][0-9.,]+$")
 
 
@@ -71,21 +75,30 @@ def latex_table(table: Table, *, label: str) -> str:
     -------
     str
     """
-    align = "".join("r" if column.numeric else "l" for column in table.columns)
-    head = " & ".join(column.symbol or escape_latex(column.head) for column in table.columns)
+    layout = lay_out(table)
+    head = " & ".join(
+        _head(column, lines) for column, lines in zip(table.columns, layout.heads, strict=True)
+    )
     body = [
-        " & ".join(_cell(text, column) for text, column in zip(row, table.columns, strict=True))
+        " & ".join(
+            _cell(text, column, broken=width is not None)
+            for text, column, width in zip(row, table.columns, layout.widths, strict=True)
+        )
         for row in table.rows
     ]
     caption = _mathematics(escape_latex(" ".join(filter(None, (table.caption + ".", table.note)))))
+    size = layout.size
     lines = [
         "% needs \\usepackage{booktabs}",
+        "" if layout.fits else "% wider than the page of an article: turn it, or leave out columns",
         r"\begin{table}",
         r"  \centering",
         rf"  \caption{{{caption}}}",
         rf"  \label{{{label}}}",
-        r"  \setlength{\tabcolsep}{4pt}" if len(table.columns) > 8 else "",
-        rf"  \begin{{tabular}}{{{align}}}",
+        f"  {size.command}\\setlength{{\\tabcolsep}}{{{size.separation:g}pt}}"
+        if size.command
+        else "",
+        rf"  \begin{{tabular}}{{{_alignment(table, layout)}}}",
         r"    \toprule",
         rf"    {head} \\",
         r"    \midrule",
@@ -95,6 +108,22 @@ def latex_table(table: Table, *, label: str) -> str:
         r"\end{table}",
     ]
     return "\n".join(filter(None, lines)) + "\n"
+
+
+def _alignment(table: Table, layout: Layout) -> str:
+    return "".join(
+        ("r" if column.numeric else "l") if width is None else f"p{{{width:.0f}pt}}"
+        for column, width in zip(table.columns, layout.widths, strict=True)
+    )
+
+
+def _head(column: Column, lines: tuple[str, ...]) -> str:
+    if column.symbol is not None:
+        return column.symbol
+    if len(lines) == 1:
+        return escape_latex(lines[0])
+    side = "r" if column.numeric else "l"
+    return rf"\shortstack[{side}]{{{r' \\ '.join(map(escape_latex, lines))}}}"
 
 
 def latex_table_1(
@@ -127,6 +156,10 @@ def latex_checks(checks: FurtherChecks) -> dict[str, str]:
         made["robustness"] = further_tables.robustness_table(checks.robustness)
     if checks.replication is not None:
         made["replication"] = further_tables.replication_table(checks.replication)
+    if checks.family_replication is not None:
+        made["permuted_replication"] = further_tables.family_replication_table(
+            checks.family_replication
+        )
     if checks.attribution is not None:
         made["source_effects"] = further_tables.source_effects_table(checks.attribution)
         made["source_shifts"] = further_tables.source_shifts_table(checks.attribution)
@@ -188,7 +221,10 @@ def write_latex(
     return tuple(write_text_atomic(text, place / file) for file, text in texts.items())
 
 
-def _cell(text: str, column: Column) -> str:
+def _cell(text: str, column: Column, *, broken: bool) -> str:
+    if broken:
+        # the braces keep what \raggedright does to the end of a line within the cell
+        return rf"{{\raggedright {_SEPARATOR.sub(_BREAK, escape_latex(text))}\par}}"
     if not column.numeric:
         return escape_latex(text)
     if _SIGNED.match(text):

@@ -115,5 +115,6 @@ def test_files_are_written_with_hostile_names_escaped(audit_hostile, hostile, tm
         "tables/population.tex",
     ]
     for file in (files[0], files[3]):
-        assert escape_latex(hostile) in file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8").replace(r"\allowbreak{}", "")
+        assert escape_latex(hostile) in text
     assert sorted(p.name for p in (tmp_path / "tables").iterdir()) == sorted(f.name for f in files)
