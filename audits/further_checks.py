@@ -19,6 +19,10 @@ from neartie.audits.control_comparison import (
 )
 from neartie.audits.family_shifts import FamilyShifts, shift_families
 from neartie.audits.replication import Replication, replicate_signatures
+from neartie.audits.replication_families import (
+    FamilyReplication,
+    replicate_under_permuted_families,
+)
 from neartie.audits.result import NearTieAudit
 from neartie.audits.robustness import CONTROLS, Client, Robustness, check_robustness
 from neartie.audits.steps import N_STREAM, Progress, audit_streams, silent
@@ -26,6 +30,7 @@ from neartie.data.responses import Responses
 
 # Streams after the audit's own and those of the controls.
 _FIRST_STREAM: Final = N_STREAM + 4
+_FAMILY_STREAM: Final = N_STREAM + 9
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +41,8 @@ class CheckChoices:
     ----------
     robustness, replication, attribution : bool
     permutations : int
-        Of family labels; 0 leaves out the controls beyond the matched random one.
+        Of family labels; 0 leaves out the controls beyond the matched random one. With
+        `replication`, signatures are compared with as many permutations, too.
     discrimination : int or None
         Random subtests matched on discrimination, and on the profile, beside permuted labels; as
         many as the audit has controls when left out.
@@ -65,6 +71,8 @@ class FurtherChecks:
     ----------
     robustness : Robustness or None
     replication : Replication or None
+    family_replication : FamilyReplication or None
+        Comes where both replication and permutations are wanted.
     attribution : Attribution or None
     shifts : FamilyShifts or None
         Comes with the attribution.
@@ -73,6 +81,7 @@ class FurtherChecks:
 
     robustness: Robustness | None = None
     replication: Replication | None = None
+    family_replication: FamilyReplication | None = None
     attribution: Attribution | None = None
     shifts: FamilyShifts | None = None
     controls: ControlComparison | None = None
@@ -94,10 +103,13 @@ class FurtherChecks:
                 for key in ("median", "excess_pp", "p_value"):
                     found[f"{prefix}_{key}"] = row.get(key)
             found["controls"] = self.controls.to_dict()
-        for key in ("robustness", "replication", "attribution", "shifts"):
+        names = {"robustness": "robustness", "replication": "replication"}
+        names |= {"family_replication": "permuted_replication"}
+        names |= {"attribution": "attribution", "shifts": "family_shifts"}
+        for key, name in names.items():
             part = getattr(self, key)
             if part is not None:
-                found["family_shifts" if key == "shifts" else key] = part.to_dict()
+                found[name] = part.to_dict()
         return found
 
     def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -112,6 +124,8 @@ class FurtherChecks:
             yield "replication", self.replication.table
             yield "replication_families", self.replication.families
             yield "signatures", self.replication.items
+        if self.family_replication is not None:
+            yield "permuted_replication", self.family_replication.table
         if self.attribution is not None:
             effects, shifts = self.attribution.source_effects, self.attribution.source_shifts
             yield "source_effects", effects.astype({"replicated": "Int64"})
@@ -181,8 +195,9 @@ def run_checks(
     ['replication', 'replication_families', 'signatures']
     """
     say = progress or silent
-    streams = audit_streams(audit.seed, more=7)[_FIRST_STREAM:]
-    controls = replication = attribution = shifts = robustness = None
+    streams = audit_streams(audit.seed, more=10)
+    own = streams[_FIRST_STREAM:]
+    controls = replication = by_family = attribution = shifts = robustness = None
     if choices.permutations:
         n = choices.discrimination
         controls = compare_controls(
@@ -195,11 +210,19 @@ def run_checks(
         )
     if choices.replication:
         say("replication", 0)
-        replication = replicate_signatures(audit, responses, rng=streams[0])
+        replication = replicate_signatures(audit, responses, rng=own[0])
+    if choices.replication and choices.permutations:
+        by_family = replicate_under_permuted_families(
+            audit,
+            responses,
+            permutations=choices.permutations,
+            progress=progress,
+            rng=streams[_FAMILY_STREAM],
+        )
     if choices.attribution:
         say("attribution", 0)
-        attribution = attribute_sources(audit, responses, rng=streams[1])
-        shifts = shift_families(audit, rng=streams[2])
+        attribution = attribute_sources(audit, responses, rng=own[1])
+        shifts = shift_families(audit, rng=own[2])
     if choices.robustness:
         robustness = check_robustness(
             responses,
@@ -212,6 +235,7 @@ def run_checks(
     return FurtherChecks(
         robustness=robustness,
         replication=replication,
+        family_replication=by_family,
         attribution=attribution,
         shifts=shifts,
         controls=controls,

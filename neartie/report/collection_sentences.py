@@ -6,7 +6,7 @@ from neartie.audits.collection import needed_benchmarks
 from neartie.audits.collection_checks import CollectionChecks
 from neartie.audits.control_comparison import PERMUTED
 from neartie.report.formatting import SIGNIFICANT, count, p_text, percent, plural
-from neartie.report.further_sentences import FLATTER
+from neartie.report.further_sentences import FLATTER, coarse_p
 
 
 def collection_answer(whole: CollectionChecks) -> str:
@@ -41,10 +41,11 @@ def permuted_summary(whole: CollectionChecks) -> tuple[str, ...]:
         name for name, row in rows.items() if row["excess_pp"] > 0 and row["p_value"] <= SIGNIFICANT
     ]
     named = f" ({', '.join(reliable)})" if reliable else ""
+    coarse = coarse_p(min(int(row["n"]) for row in rows.values()))
     return (
         (
             f"Over anchors chosen under permuted family labels the excess is above zero with p at most "
-            f".05 in {len(reliable)} of {plural(len(rows), 'benchmark')}{named}."
+            f".05 in {len(reliable)} of {plural(len(rows), 'benchmark')}{named}.{coarse}"
         ),
         (
             f"{FLATTER} Where an excess over random subtests is large and that over permuted labels is "
@@ -61,9 +62,9 @@ def passing_sentence(whole: CollectionChecks) -> str:
     passed = int(table["passes"].sum())
     few = " With fewer than three benchmarks the rule says little." if n < 3 else ""
     return (
-        f"{count(passed)} of {plural(len(table), 'population')}, the primary one among them, pass: "
-        f"excess above zero, and p at most .05, in at least {needed} of {plural(n, 'benchmark')}."
-        f"{few}"
+        f"Of {plural(len(table), 'population')}, the primary one included, {count(passed)} "
+        f"{'passes' if passed == 1 else 'pass'} the rule: excess above zero, and p at most .05, in at "
+        f"least {needed} of {plural(n, 'benchmark')}.{few}"
     )
 
 

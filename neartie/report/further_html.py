@@ -36,7 +36,7 @@ def _controls(audit: NearTieAudit, checks: FurtherChecks) -> Section | None:
             panel(
                 partial(further_figures.plot_controls, audit, checks),
                 size=(6.2, 2.3),
-                label="Reversal rates of three controls, with the observed rate",
+                label="Reversal rates of the controls, with the observed rate",
                 salt="controls",
             ),
         ),
@@ -84,11 +84,17 @@ def _replication(_: NearTieAudit, checks: FurtherChecks) -> Section | None:
     found = checks.replication
     if found is None:
         return None
+    said = further_sentences.replication_sentences(found)
+    tables = [further_tables.replication_table(found), further_tables.rho_table(found)]
+    beside = checks.family_replication
+    if beside is not None:
+        said = (*said, further_sentences.family_replication_sentence(beside))
+        tables.insert(1, further_tables.family_replication_table(beside))
     return Section(
         key="replication",
         title="Do item signatures return with other owners?",
-        sentences=further_sentences.replication_sentences(found),
-        tables=(further_tables.replication_table(found), further_tables.rho_table(found)),
+        sentences=said,
+        tables=tuple(tables),
     )
 
 

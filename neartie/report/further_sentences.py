@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from neartie.audits.attribution import Attribution
 from neartie.audits.control_comparison import DISCRIMINATION, MATCHED, PERMUTED, PROFILE
 from neartie.audits.further_checks import FurtherChecks
 from neartie.audits.replication import Replication
+from neartie.audits.replication_families import FamilyReplication
 from neartie.audits.robustness import Robustness
 from neartie.audits.sign_checks import SignChecks
 from neartie.report.formatting import (
@@ -20,6 +22,7 @@ from neartie.report.formatting import (
     plural,
     signed,
 )
+from neartie.report.further_tables import statistic
 
 FLATTER = (
     "Items with little residual DIF are also flatter: they tell less about models, and flatter "
@@ -46,25 +49,24 @@ def permuted_answer(checks: FurtherChecks) -> str:
     row = checks.control(PERMUTED)
     if row is None:
         return ""
-    matched = checks.control(MATCHED)
     base = (
         f"Anchors chosen under permuted family labels reverse {percent(row['median'])}% in the "
         f"median of {plural(int(row['n']), 'permutation')}; the excess over them is "
         f"{signed(row['excess_pp'])} points ({p_text(row['p_value'])})"
     )
-    if row["excess_pp"] > 0 and row["p_value"] <= SIGNIFICANT:
+    if _exceeds(row):
         verdict = (
             ", so the true labels lead to more reversals than flat items alone: families make a "
             "difference, by DIF or by ability that K dimensions do not take up."
         )
-    elif matched is not None and matched["excess_pp"] > 0 and matched["p_value"] <= SIGNIFICANT:
+    elif _exceeds(checks.control(MATCHED)):
         verdict = (
             ", which is not reliably above zero: what exceeds the random subtests may come from "
             "anchors that are flatter than other items, and need not have to do with families."
         )
     else:
         verdict = ": no reliable excess over either control."
-    return base + verdict + _coarse(row) + _profile(checks)
+    return base + verdict + coarse_p(int(row["n"])) + _profile(checks)
 
 
 def _profile(checks: FurtherChecks) -> str:
@@ -77,18 +79,24 @@ def _profile(checks: FurtherChecks) -> str:
         f"every family reverse {percent(row['median'])}% (excess {signed(row['excess_pp'])} points, "
         f"{p_text(row['p_value'])}): "
     )
-    if row["excess_pp"] > 0 and row["p_value"] <= SIGNIFICANT:
+    if _exceeds(row):
         return (
             found + "neither flat items nor ability that the model left behind explains the rest."
         )
+    if not any(_exceeds(checks.control(name)) for name in (MATCHED, PERMUTED)):
+        return found + "no reliable excess over it either."
     return found + (
         "abilities in which families differ may be behind what exceeds the other controls, "
         "though this control has the least power."
     )
 
 
-def _coarse(row: dict[str, Any]) -> str:
-    n = int(row["n"])
+def _exceeds(row: dict[str, Any] | None) -> bool:
+    return row is not None and bool(row["excess_pp"] > 0 and row["p_value"] <= SIGNIFICANT)
+
+
+def coarse_p(n: int) -> str:
+    """Return that p cannot be small with so few permutations, where it cannot."""
     if n + 1 >= 1 / SIGNIFICANT:
         return ""
     return f" With {plural(n, 'permutation')} p cannot come below {1 / (n + 1):.2g}: take 99."
@@ -156,6 +164,38 @@ def replication_sentences(replication: Replication) -> tuple[str, ...]:
             "near ties reverse."
         ),
     )
+
+
+def family_replication_sentence(found: FamilyReplication) -> str:
+    """Return the three statistics beside those under permuted families, and which exceed them."""
+    names = {
+        "median_rho": "the correlation",
+        "overlap": "the overlap",
+        "agreement": "the agreement",
+    }
+    rows = found.table.dropna(subset=["value", "p_value"]).to_dict("records")
+    if not rows:
+        return "Under permuted families no statistic could be compared."
+    parts = []
+    for row in rows:
+        name, unit = row["statistic"], "" if row["statistic"] == "median_rho" else "%"
+        value, chance = statistic(name, row["value"]), statistic(name, row["chance"])
+        parts.append(
+            f"{names[name]} is {value}{unit} against {chance}{unit} ({p_text(row['p_value'])})"
+        )
+    above = [names[row["statistic"]] for row in rows if row["p_value"] <= SIGNIFICANT]
+    if above:
+        verdict = (
+            f"What exceeds it ({_joined(above)}) points to families: DIF, or ability that the model "
+            "left behind."
+        )
+    else:
+        verdict = "None reliably exceeds it: items that tell little replicate by noise alone."
+    return f"Beside permuted families {_joined(parts)}. {verdict}"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def attribution_sentences(attribution: Attribution) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from neartie.audits.attribution import Attribution
 from neartie.audits.control_comparison import ControlComparison
 from neartie.audits.family_shifts import FamilyShifts
 from neartie.audits.replication import Replication
+from neartie.audits.replication_families import FamilyReplication
 from neartie.audits.robustness import Robustness
 from neartie.report.formatting import (
     MISSING,
@@ -53,7 +54,7 @@ def controls_table(controls: ControlComparison) -> Table:
         ),
         rows=tuple(
             (
-                str(row["control"]).capitalize(),
+                first_upper(row["control"]),
                 count(row["n"]),
                 percent(row["rate"]),
                 percent(row["median"]),
@@ -83,7 +84,7 @@ def robustness_table(robustness: Robustness) -> Table:
         ),
         rows=tuple(
             (
-                str(row["variant"]).capitalize() if row["variant"] == "primary" else row["variant"],
+                first_upper(row["variant"]),
                 count(row["n_models"]),
                 count(row["n_eligible"]),
                 percent(row["reversal_rate"]),
@@ -119,16 +120,39 @@ def replication_table(replication: Replication) -> Table:
             Column(head="95% of permutations"),
             Column(head="p", symbol="$p$"),
         ),
-        rows=tuple(
-            (
-                STATISTIC_NAMES[row["statistic"]],
-                statistic(row["statistic"], row["value"]),
-                statistic(row["statistic"], row["chance"]),
-                _span_of(row),
-                p_number(row["p_value"]),
-            )
-            for row in replication.table.to_dict("records")
+        rows=_statistic_rows(replication.table),
+    )
+
+
+def family_replication_table(found: FamilyReplication) -> Table:
+    """Return the three replication statistics beside permuted families (beyond the paper)."""
+    return Table(
+        caption="The same under permuted families",
+        note=(
+            f"{count(found.settings['permutations'])} refits of both halves with family labels "
+            "permuted among owners. Items keep their answers, and so their noise."
         ),
+        columns=(
+            Column(head="Statistic", numeric=False),
+            Column(head="Observed"),
+            Column(head="Mean, permuted"),
+            Column(head="95% of permutations"),
+            Column(head="p", symbol="$p$"),
+        ),
+        rows=_statistic_rows(found.table),
+    )
+
+
+def _statistic_rows(table: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        (
+            STATISTIC_NAMES[row["statistic"]],
+            statistic(row["statistic"], row["value"]),
+            statistic(row["statistic"], row["chance"]),
+            _span_of(row),
+            p_number(row["p_value"]),
+        )
+        for row in table.to_dict("records")
     )
 
 
@@ -253,6 +277,11 @@ def shifts_table(shifts: FamilyShifts) -> Table:
             for row in shifts.table.to_dict("records")
         ),
     )
+
+
+def first_upper(text: Any) -> str:
+    """Return a text with its first letter in upper case, and names in it as they are."""
+    return str(text)[:1].upper() + str(text)[1:]
 
 
 def span(low: Any, high: Any) -> str:

@@ -25,6 +25,8 @@ def checks_text(checks: FurtherChecks) -> list[str]:
         found.append(further_sentences.robustness_sentences(checks.robustness)[0])
     if checks.replication is not None:
         found.append(" ".join(further_sentences.replication_sentences(checks.replication)))
+    if checks.family_replication is not None:
+        found.append(further_sentences.family_replication_sentence(checks.family_replication))
     if checks.attribution is not None:
         found.append(" ".join(further_sentences.attribution_sentences(checks.attribution)[:2]))
     if checks.shifts is not None:

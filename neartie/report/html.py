@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HALVES = (0, 1)
-# How many the template numbers itself; further sections go on from there.
-FIGURES, TABLES = 5, 7
+# How many the template numbers before the further sections.
+FIGURES, TABLES = 5, 3
 
 
 def render_html(
@@ -81,6 +81,12 @@ def write_report(
 def _content(audit: NearTieAudit, name: str, checks: FurtherChecks) -> dict[str, Any]:
     reversed_table, n_more = tables.reversed_pairs(audit)
     numbers = sentences.headline(audit)
+    excluded = tables_background.excluded(audit)
+    further = numbered(further_sections(audit, checks), figure=FIGURES, table=TABLES)
+    # tables are numbered in the order in which they stand; those without rows are left out
+    last = TABLES + sum(len(section["tables"]) for section in further)
+    pairs = last + bool(reversed_table.rows)
+    left_out = pairs + 1 + bool(excluded.rows)
     return {
         "title": f"Near-tie audit of {name}",
         "facts": (
@@ -104,12 +110,18 @@ def _content(audit: NearTieAudit, name: str, checks: FurtherChecks) -> dict[str,
         "reversed_below": f"and {count(n_more)} more, in pairs.csv" if n_more else "",
         "k": audit.k,
         "figures": _figures(audit),
-        "further": numbered(further_sections(audit, checks), figure=FIGURES, table=TABLES),
+        "further": further,
+        "table_numbers": {
+            "pairs": pairs,
+            "population": pairs + 1,
+            "excluded": left_out,
+            "rounds": left_out + 1,
+        },
         "table_1": tables.table_1(audit, name=name, permuted=checks.control(PERMUTED)),
         "bands": tables.bands(audit),
         "fractions": tables.fractions(audit),
         "population": tables_background.population(audit),
-        "excluded": tables_background.excluded(audit),
+        "excluded": excluded,
         "rounds": tables_background.rounds(audit),
         "reversed_pairs": reversed_table,
         "settings": tables_background.settings(audit),

@@ -24,7 +24,7 @@ _SYMBOLS: Final = (
     (r"p_rand", "<i>p</i><sub>rand</sub>"),
     (r"p_perm", "<i>p</i><sub>perm</sub>"),
     (r"\bp = ", "<i>p</i>\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"),
-    (r"^p$|\bp(?= is )", "<i>p</i>"),
+    (r"^p$|\bp(?= (?:is|at most|values|takes|cannot)\b)|(?<=one-sided )p\b", "<i>p</i>"),
     (r"\bK\b", "<i>K</i>"),
     (r"(?<=Close )n\b", "<i>n</i>"),
 )

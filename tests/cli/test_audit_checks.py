@@ -1,6 +1,7 @@
 """`neartie audit` with further checks, and on several benchmarks: files, resuming, refusals."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -55,6 +56,7 @@ def test_files_of_the_checks_keep_the_contract(full):
     contract = {
         "robustness": "variant n_models n_eligible reversal_rate random_median excess_pp p_value",
         "replication": "statistic value chance p_value",
+        "permuted_replication": "statistic value chance p_value",
         "controls": "control rate median excess_pp p_value n",
         "source_effects": "source family effect_0 effect_1 selected replicated",
         "source_shifts": "source family shift_01_pp shift_10_pp selected retained",
@@ -68,7 +70,15 @@ def test_files_of_the_checks_keep_the_contract(full):
     controls = pd.read_csv(full / "controls.csv").set_index("control")
     assert summary["permuted_excess_pp"] == controls.loc["permuted families", "excess_pp"]
     assert list(summary)[-1] == "warnings"
+    assert summary["permuted_replication"]["settings"]["permutations"] == 3
     assert not (full / "unfinished").exists()
+
+
+def test_tables_and_figures_are_numbered_in_the_order_in_which_they_stand(full):
+    page = (full / "report.html").read_text()
+    for what in ("Table", "Figure"):
+        numbers = [int(n) for n in re.findall(rf"<b>{what} (\d+)", page)]
+        assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_shifts_of_sources_add_up_to_those_of_families(full):
@@ -196,7 +206,8 @@ def described(page, name):
 def test_every_new_column_is_described(full, collection, request):
     page = (request.config.rootpath / "docs" / "files.md").read_text(encoding="utf-8")
     own = ["controls", "control_rates", "robustness", "population_selection", "replication"]
-    own += ["replication_families", "signatures", "source_effects", "source_shifts"]
+    own += ["replication_families", "permuted_replication", "signatures"]
+    own += ["source_effects", "source_shifts"]
     own += ["family_shifts"]
     places = [full / f"{name}.csv" for name in own]
     places += [collection / f"{name}.csv" for name in ("benchmarks", "common_models")]

@@ -1,11 +1,13 @@
 """What the report says of further checks: rules of the sentences, sections only where asked for."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from neartie.audits.control_comparison import ControlComparison
 from neartie.audits.further_checks import FurtherChecks
-from neartie.report.further_sentences import permuted_answer
+from neartie.audits.replication_families import FamilyReplication
+from neartie.report.further_sentences import family_replication_sentence, permuted_answer
 from neartie.report.html import render_html
 from neartie.report.latex import latex_table_1
 from neartie.report.section import Section, numbered
@@ -44,6 +46,10 @@ def compared(**excess_and_p):
         ({"random": (9.0, 0.001), "permuted": (-1.0, 0.7)}, "flatter than other items"),
         ({"random": (1.0, 0.4), "permuted": (1.0, 0.4)}, "no reliable excess over either"),
         (
+            {"random": (1.0, 0.4), "permuted": (1.0, 0.4), "profile": (0.5, 0.5)},
+            "no reliable excess over it either",
+        ),
+        (
             {"random": (9.0, 0.01), "permuted": (8.0, 0.01), "profile": (7.0, 0.02)},
             "neither flat items nor ability",
         ),
@@ -68,6 +74,28 @@ def test_the_excess_over_permuted_labels_stands_wherever_the_headline_does(audit
     assert "Over permuted (pp)" in page
     assert "$+8.0$ & .012" in latex_table_1(audit, permuted=checks.control())
     assert len(table_1(audit).columns) + 2 == len(table_1(audit, permuted=checks.control()).columns)
+
+
+def beside_families(*p_values):
+    rows = [
+        {"statistic": name, "value": 0.3, "chance": 0.2, "p_value": p}
+        for name, p in zip(("median_rho", "overlap", "agreement"), p_values, strict=True)
+    ]
+    table = pd.DataFrame(rows).assign(chance_low=0.1, chance_high=0.3, n_undefined=0)
+    return FamilyReplication(
+        table=table, permutations=pd.DataFrame(), settings={"permutations": 99}
+    )
+
+
+def test_replication_beside_permuted_families_names_what_exceeds_them():
+    said = family_replication_sentence(beside_families(0.01, 0.2, 0.05))
+    assert "the overlap is 30.0% against 20.0% (p = .200) and the agreement" in said
+    assert "What exceeds it (the correlation and the agreement) points to families" in said
+    none = family_replication_sentence(beside_families(0.2, 0.2, np.nan))
+    assert "agreement" not in none
+    assert "None reliably exceeds it" in none
+    undefined = family_replication_sentence(beside_families(np.nan, np.nan, np.nan))
+    assert undefined == "Under permuted families no statistic could be compared."
 
 
 def test_a_page_without_checks_has_no_word_of_them(audit):
