@@ -24,6 +24,8 @@ from neartie.cli.benchmarks import find_benchmarks
 from neartie.cli.options import (
     ItemsOption,
     JsonOption,
+    Missing,
+    MissingOption,
     ModelsOption,
     NameOption,
     OutOption,
@@ -46,14 +48,6 @@ if TYPE_CHECKING:
     from neartie.data.responses import Responses
 
 OUTPUT = Path("neartie-report")
-
-
-class Missing(StrEnum):
-    """What becomes of missing answers."""
-
-    stop = "stop"
-    drop_models = "drop-models"
-    drop_items = "drop-items"
 
 
 class Rule(StrEnum):
@@ -116,9 +110,7 @@ def audit(
     owner_cap: Annotated[
         int, typer.Option("--owner-cap", min=1, help="Most models of one owner and family.")
     ] = 5,
-    missing: Annotated[
-        Missing, typer.Option("--missing", help="What to do about missing answers.")
-    ] = Missing.stop,
+    missing: MissingOption = Missing.stop,
     constant_items: Annotated[
         ConstantItems,
         typer.Option(

@@ -11,10 +11,16 @@ from neartie.cli.benchmarks import find_benchmarks
 from neartie.cli.options import (
     ItemsOption,
     JsonOption,
+    Missing,
+    MissingOption,
     ModelsOption,
     NameOption,
     OutOption,
+    Repeats,
+    RepeatsOption,
+    RowsOption,
     SeedOption,
+    ThresholdOption,
     load_responses,
 )
 from neartie.cli.progress import show_progress
@@ -54,6 +60,10 @@ def sample(
     owner_cap: Annotated[
         int, typer.Option("--owner-cap", min=1, help="Most models of one owner and family.")
     ] = 5,
+    missing: MissingOption = Missing.stop,
+    rows: RowsOption = None,
+    threshold: ThresholdOption = None,
+    repeats: RepeatsOption = Repeats.stop,
     seed: SeedOption = 0,
     out: OutOption = SHEETS,
 ) -> None:
@@ -71,6 +81,7 @@ def sample(
         bootstraps=0,
         min_family_size=min_family_size,
         owner_cap=owner_cap,
+        missing=missing.value,
     )
     benchmarks = find_benchmarks(responses)
     if len(benchmarks) > 1 and items is not None:
@@ -82,7 +93,12 @@ def sample(
     with show_progress() as say:
         for one in benchmarks:
             data = load_responses(
-                one.responses, items=items or one.items, models=models or one.models
+                one.responses,
+                items=items or one.items,
+                models=models or one.models,
+                rows=rows,
+                threshold=threshold,
+                repeats=repeats,
             )
             say(one.name, 0)
             try:

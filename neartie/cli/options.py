@@ -38,6 +38,14 @@ class Repeats(StrEnum):
     mean = "mean"
 
 
+class Missing(StrEnum):
+    """What becomes of missing answers."""
+
+    stop = "stop"
+    drop_models = "drop-models"
+    drop_items = "drop-items"
+
+
 ResponsesPath = Annotated[
     Path,
     typer.Argument(
@@ -66,6 +74,9 @@ ThresholdOption = Annotated[
 ]
 RepeatsOption = Annotated[
     Repeats, typer.Option("--repeats", help="Which of contradictory repeated answers to use.")
+]
+MissingOption = Annotated[
+    Missing, typer.Option("--missing", help="What to do about missing answers.")
 ]
 SeedOption = Annotated[
     int, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random.")

@@ -111,3 +111,24 @@ def test_the_key_is_not_written_among_the_sheets(sampled, tmp_path, capsys):
     assert main(["content-audit", "sample", *arguments]) == 2
     assert "keep it elsewhere" in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_reading_options_are_those_of_the_audit(sampled, tmp_path, capsys):
+    """Models in rows, scores on another scale, an answer missing: one sheet as if all were well."""
+    place = sampled / "in" / "one"
+    table = pd.read_csv(place / "responses.csv", dtype=str).set_index("item")
+    scores = table.replace({"0": "0.2", "1": "0.8"})
+    scores.iloc[3, 2] = ""
+    turned = scores.T.rename_axis("id").reset_index()
+    write_csv_atomic(turned, tmp_path / "in" / "responses.csv")
+    for name in ("items.csv", "models.csv"):
+        (tmp_path / "in" / name).write_bytes((place / name).read_bytes())
+    common = [str(tmp_path / "in"), "--key", str(tmp_path / "key.csv"), "--pairs", "5"]
+    common += ["--k", "2", "--min-family-size", "3", "--out", str(tmp_path / "sheets")]
+    common += ["--rows", "models", "--threshold", "0.5"]
+    assert main(["content-audit", "sample", *common]) == 2
+    assert "--missing drop-items" in capsys.readouterr().err
+    assert main(["content-audit", "sample", *common, "--missing", "drop-items"]) == 0
+    key = pd.read_csv(tmp_path / "key.csv", dtype=str)
+    assert len(key) == 10
+    assert table.index[3] not in set(key["item"])
