@@ -127,6 +127,7 @@ def approximate_advi(
             "evidence_lower_bound": float(np.mean(target - log_q)),
         },
         pareto_k=importance_shape(target - log_q),
+        n_ratio=len(target),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -241,7 +242,9 @@ def _n_chain(stats: Mapping[str, Floats]) -> int | None:
     return next((len(values) for values in stats.values()), None)
 
 
-def judge_approximation(engine: str, *, optimiser_converged: bool, pareto_k: float) -> Convergence:
+def judge_approximation(
+    engine: str, *, optimiser_converged: bool, pareto_k: float, n_ratio: int = 0
+) -> Convergence:
     """Return what can be said of the draws of an approximating density.
 
     Parameters
@@ -251,6 +254,8 @@ def judge_approximation(engine: str, *, optimiser_converged: bool, pareto_k: flo
     optimiser_converged : bool
     pareto_k : float
         Of the importance ratios; NaN where there are none.
+    n_ratio : int
+        How many ratios there are: the limit of k is the smaller of 0.7 and 1 - 1/log10(n_ratio).
 
     Returns
     -------
@@ -267,16 +272,17 @@ def judge_approximation(engine: str, *, optimiser_converged: bool, pareto_k: flo
     Approximation (laplace): the optimiser converged; Pareto k is 1.20, above 0.7: the posterior \
 has another shape, so that intervals may be off. Check against the engine nuts.
     """
+    limit = pareto_limit(n_ratio)
     ended = "converged" if optimiser_converged else "did not converge"
     if np.isnan(pareto_k):
         shape = "Pareto k is not available, so that its closeness to the posterior is not known"
-    elif pareto_k > MAX_PARETO_K:
+    elif pareto_k > limit:
         shape = (
-            f"Pareto k is {pareto_k:.2f}, above {MAX_PARETO_K}: the posterior has another shape, "
+            f"Pareto k is {pareto_k:.2f}, above {limit:.2g}: the posterior has another shape, "
             "so that intervals may be off"
         )
     else:
-        shape = f"Pareto k is {pareto_k:.2f}, at most {MAX_PARETO_K}: close to the posterior"
+        shape = f"Pareto k is {pareto_k:.2f}, at most {limit:.2g}: close to the posterior"
     return Convergence(
         converged="not assessed" if optimiser_converged else "no",
         verdict=f"Approximation ({engine}): the optimiser {ended}; {shape}. Check against the "
@@ -287,6 +293,31 @@ has another shape, so that intervals may be off. Check against the engine nuts.
         min_ebfmi=np.nan,
         n_divergent=0,
     )
+
+
+def pareto_limit(n_draw: int) -> float:
+    """Return the largest Pareto k with which as many importance ratios are of use.
+
+    Parameters
+    ----------
+    n_draw : int
+        0 for so many that their number sets no limit.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Vehtari, Simpson, Gelman, Yao and Gabry (2024), Journal of Machine Learning Research 25(72),
+    section 3.2.4.
+
+    Examples
+    --------
+    >>> round(pareto_limit(1000), 3), pareto_limit(4000), pareto_limit(0)
+    (0.667, 0.7, 0.7)
+    """
+    return min(1 - 1 / math.log10(n_draw), MAX_PARETO_K) if n_draw > 1 else MAX_PARETO_K
 
 
 def _verdict(values: Sequence[float], n_chain: int, approximate: bool) -> str:

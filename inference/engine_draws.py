@@ -30,12 +30,15 @@ class EngineDraws:
         What the engine reports of its work, as plain values.
     pareto_k : float
         Shape of the importance ratios of an approximation; NaN where there are none.
+    n_ratio : int
+        Number of these ratios, by which the shape is judged.
     """
 
     points: Floats
     stats: Mapping[str, NDArray[Any]]
     facts: Mapping[str, Any] = field(default_factory=dict)
     pareto_k: float = float("nan")
+    n_ratio: int = 0
 
 
 def ignore_progress(step: str, share: float) -> None:

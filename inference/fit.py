@@ -247,6 +247,7 @@ def _judge(tree: xr.DataTree, drawn: EngineDraws) -> Convergence:
             engine,
             optimiser_converged=bool(drawn.facts.get("optimiser_converged", False)),
             pareto_k=drawn.pareto_k,
+            n_ratio=drawn.n_ratio,
         )
     with warnings.catch_warnings():
         # Said once, with the verdict.

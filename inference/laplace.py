@@ -68,4 +68,5 @@ def approximate_laplace(
         stats={"lp": target[None], "log_q": log_q[None]},
         facts={"optimiser_converged": True, **facts},
         pareto_k=importance_shape(target - log_q),
+        n_ratio=len(target),
     )

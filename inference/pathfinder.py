@@ -121,6 +121,7 @@ def approximate_pathfinder(
         stats={"lp": target[kept][None]},
         facts={"optimiser_converged": set(ends) == {"converged"}, "paths": dict(ends)},
         pareto_k=shape,
+        n_ratio=len(target),
     )
 
 

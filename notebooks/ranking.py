@@ -121,7 +121,7 @@ assert checks["MIRT-DIF"].statistic("model_sd")["p"] < 0.05
 #
 # Leave-one-out asks every fit to predict each answer from all others; `elpd` adds up how well it
 # does. A difference below 4, or below two of its standard errors, is no reason to prefer a model.
-# Above 0.7, `max_pareto_k` says that the estimate leans on single answers: here the three can be
+# Above `k_limit`, `max_pareto_k` says that the estimate leans on single answers: here the three can be
 # told apart only roughly, and nothing speaks against the simpler ones.
 
 # %%

@@ -210,7 +210,7 @@ def plot_comparison(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     error = table["diff_se"].fillna(0.0)
     ax.axvline(0, color=GREY, lw=0.8, zorder=1)
     ax.hlines(rows, short - 2 * error, short + 2 * error, color=BLUE, lw=1.6)
-    shaky = table["max_pareto_k"] > 0.7
+    shaky = table["max_pareto_k"] > table["k_limit"]
     for mask, face in ((~shaky, BLUE), (shaky, "white")):
         ax.plot(short[mask], rows[mask], "o", ms=6, color=BLUE, mfc=face, zorder=3)
     ax.set_yticks(rows, [str(name)[:36] for name in table["model"]], parse_math=False)
@@ -219,7 +219,7 @@ def plot_comparison(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("elpd short of the best, ± 2 standard errors of the difference")
     if shaky.any():
         ax.text(
-            0.0, 1.02, "open: Pareto k above 0.7, an unreliable estimate", transform=ax.transAxes,
+            0.0, 1.02, "open: Pareto k above its limit, an unreliable estimate", transform=ax.transAxes,
             fontsize=8, color=GREY, va="bottom",
         )  # fmt: skip
     return ax

@@ -114,7 +114,8 @@ def comparison_table(table: pd.DataFrame) -> Table:
             Column(head="effective parameters"),
             Column(head="weight"),
             Column(head="largest Pareto k"),
-            Column(head="above 0.7 (%)"),
+            Column(head="its limit"),
+            Column(head="answers above (%)"),
         ),
         rows=tuple(
             (
@@ -125,6 +126,7 @@ def comparison_table(table: pd.DataFrame) -> Table:
                 f"{row['p']:.1f}",
                 f"{row['weight']:.2f}",
                 f"{row['max_pareto_k']:.2f}",
+                f"{row['k_limit']:.2f}",
                 percent(row["share_high_k"]),
             )
             for row in table.to_dict("records")

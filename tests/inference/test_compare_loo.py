@@ -68,7 +68,62 @@ def test_answers_with_heavy_ratios_are_counted(close, draw):
         table = compare_models({"light": tree(close), "heavy": tree(heavy)})
     row = table.set_index("model").loc["heavy"]
     assert row["share_high_k"] == pytest.approx(3 / N_CELL)
-    assert row["max_pareto_k"] > 0.7
+    assert row["max_pareto_k"] > row["k_limit"]
+
+
+def test_the_limit_of_k_is_that_of_arviz_for_as_many_draws(close):
+    """A k between 1 - 1/log10(S) and 0.7 is high for S = 100 draws, and not for many."""
+    from arviz_stats import loo
+
+    rng = np.random.default_rng(8)
+    few = close[:, :50].copy()
+    few[:, :, 0] = -0.65 * rng.exponential(size=(2, 50)) - 0.1
+    short = tree(close[:, :50])
+    short["posterior"] = xr.DataTree(short["posterior"].to_dataset().isel(draw=slice(50)))
+    fits = {"x": short, "y": short.copy()}
+    fits["y"]["log_likelihood"] = xr.DataTree(
+        xr.Dataset({"score": (("chain", "draw", "cell"), few)})
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        limit = loo(fits["y"], pointwise=True).good_k
+        table = compare_models(fits).set_index("model")
+    assert limit == pytest.approx(0.5)
+    assert table["k_limit"].tolist() == [limit, limit]
+    assert limit < table.loc["y", "max_pareto_k"] < 0.7
+    assert table.loc["y", "share_high_k"] == pytest.approx(1 / N_CELL)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (-0.3, "'y' is the same in all draws for row 3, so that"),
+        (np.nan, "'y' is not finite in some draw for row 3"),
+        (-np.inf, "'y' is not finite in some draw for row 3"),
+    ],
+)
+def test_answers_that_say_nothing_of_the_draws_are_named(close, value, words):
+    still = close.copy()
+    still[:, :, 2] = value
+    with pytest.raises(DataError, match=words):
+        compare_models({"x": tree(close), "y": tree(still)})
+    still[:, :, 5] = value
+    named = [tree(values, items=[f"q{i}" for i in range(N_CELL)]) for values in (close, still)]
+    for one in named:
+        known = one["constant_data"].to_dataset()
+        known = known.assign(cell_model=("cell", np.zeros(N_CELL, dtype=int)))
+        one["constant_data"] = xr.DataTree(known)
+    with pytest.raises(DataError, match="the answer of model 'a' to item 'q2' and of 1 other"):
+        compare_models({"x": named[0], "y": named[1]})
+
+
+def test_tails_without_any_spread_are_a_sentence(close):
+    """What ArviZ says of them names no model."""
+    flat = close.copy()
+    flat[:, :, 0] = -0.3
+    flat[0, 0, 0] = -0.2
+    with pytest.raises(DataError, match="no estimate for 'y': all tail values are the same"):
+        compare_models({"x": tree(close), "y": tree(flat)})
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_approximations_get_no_r_hat_and_no_warning():
 
 @pytest.mark.parametrize("pareto_k", [0.2, 0.9, np.nan])
 def test_an_approximation_never_passes(pareto_k):
-    said = judge_approximation("advi", optimiser_converged=True, pareto_k=pareto_k)
+    said = judge_approximation("advi", optimiser_converged=True, pareto_k=pareto_k, n_ratio=9999)
     assert said.converged == "not assessed"
     assert said.verdict.startswith("Approximation (advi): the optimiser converged;")
     failed = judge_approximation("advi", optimiser_converged=False, pareto_k=pareto_k)
@@ -156,3 +156,9 @@ def test_a_verdict_on_gibbs_does_not_speak_of_divergences():
     fine = table.assign(r_hat=1.0, verdict="converged")
     assert "divergence" not in judge_sampler(fine, sweep).verdict
     assert "no divergence" in judge_sampler(fine, {"diverging": np.zeros((2, 10))}).verdict
+
+
+@pytest.mark.parametrize(("n_ratio", "words"), [(1000, "above 0.67"), (4000, "at most 0.7")])
+def test_how_large_a_pareto_k_may_be_depends_on_the_number_of_draws(n_ratio, words):
+    said = judge_approximation("laplace", optimiser_converged=True, pareto_k=0.68, n_ratio=n_ratio)
+    assert f"Pareto k is 0.68, {words}" in said.verdict

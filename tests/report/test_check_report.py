@@ -26,6 +26,7 @@ COMPARISON = pd.DataFrame(
         "weight": [0.9, 0.1],
         "max_pareto_k": [0.4, 0.9],
         "share_high_k": [0.0, 0.125],
+        "k_limit": [0.7, 0.7],
     }
 )
 
@@ -129,7 +130,7 @@ def test_comparison_marks_what_is_unreliable(axes):
     np.testing.assert_allclose(
         [segment[:, 0] for segment in axes.collections[0].get_segments()], [[0, 0], [-28, -12]]
     )
-    assert "Pareto k above 0.7" in axes.texts[0].get_text()
+    assert "Pareto k above its limit" in axes.texts[0].get_text()
 
 
 def test_battles_have_no_items(axes):
