@@ -1,0 +1,113 @@
+"""The answers of a model with family effects, as its Gibbs sampler takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neartie.inference.flat_model import data_of, observed_arrays
+
+type Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class FamilyCells:
+    """Answers with the models of one family side by side.
+
+    Attributes
+    ----------
+    answers : (n_item, n_model) int8
+        1 right, 0 wrong, -1 missing; columns in the order `order`.
+    order : (n_model,) int
+        Position in the model of every column, family by family.
+    start : (n_family + 1,) int
+        Family f has the columns start[f] to start[f + 1] - 1.
+    offset : (n_item, n_model) float, logit
+        A known part of the linear predictor, columns in the same order; (0, 0) where there is
+        none.
+    lean : (n_item, n_family) float
+        Sum over a family's answers of 1/2 for a right and -1/2 for a wrong one.
+    """
+
+    answers: NDArray[np.int8]
+    order: NDArray[np.intp]
+    start: NDArray[np.intp]
+    offset: Floats
+    lean: Floats
+
+    @property
+    def n_family(self) -> int:
+        """Return how many families there are."""
+        return len(self.start) - 1
+
+    @property
+    def family(self) -> NDArray[np.intp]:
+        """Return the family of every column."""
+        return np.repeat(np.arange(self.n_family), np.diff(self.start))
+
+    def shares_right(self) -> Floats:
+        """Return the share of right answers of every item, shrunk to a half by one answer."""
+        right = (self.answers == 1).sum(axis=1)
+        return np.asarray((right + 0.5) / ((self.answers >= 0).sum(axis=1) + 1.0))
+
+
+def family_cells(model: Any) -> FamilyCells:
+    """Return the answers of a model that `build_mirt_dif` or `build_residual_dif` built.
+
+    Parameters
+    ----------
+    model : pm.Model
+
+    Returns
+    -------
+    FamilyCells
+    """
+    data = {variable.name: np.asarray(data_of(variable)) for variable in model.data_vars}
+    score = observed_arrays(model)["score"]
+    family = data["model_family"]
+    if "cell_item" in data:
+        values = np.full((len(model.coords["item"]), len(family)), -1, dtype=np.int8)
+        values[data["cell_item"], data["cell_model"]] = score
+    else:
+        values = score.astype(np.int8)
+    return arrange_cells(values, family, offset=data.get("offset"))
+
+
+def arrange_cells(
+    values: NDArray[np.int8], family: NDArray[np.intp], *, offset: Floats | None = None
+) -> FamilyCells:
+    """Return answers with the columns of one family side by side.
+
+    Parameters
+    ----------
+    values : (n_item, n_model) int8
+        1 right, 0 wrong, -1 missing.
+    family : (n_model,) int
+        Every family has a model.
+    offset : (n_item, n_model) float, logit, optional
+
+    Returns
+    -------
+    FamilyCells
+
+    Examples
+    --------
+    >>> cells = arrange_cells(np.array([[1, 0, 1]], dtype=np.int8), np.array([1, 0, 1]))
+    >>> cells.order, cells.start, cells.lean
+    (array([1, 0, 2]), array([0, 1, 3]), array([[-0.5,  1. ]]))
+    """
+    order = np.argsort(family, kind="stable")
+    size = np.bincount(family)
+    start = np.concatenate([[0], np.cumsum(size)])
+    answers = np.ascontiguousarray(values[:, order], dtype=np.int8)
+    signs = (answers == 1) * 0.5 - (answers == 0) * 0.5
+    return FamilyCells(
+        answers=answers,
+        order=order,
+        start=start,
+        offset=np.empty((0, 0)) if offset is None else np.ascontiguousarray(offset[:, order]),
+        lean=np.add.reduceat(signs, start[:-1], axis=1),
+    )
