@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from importlib import import_module
 from typing import Any, Final, cast
 
@@ -87,6 +86,8 @@ def with_observed(model: Any, data: Mapping[str, NDArray[Any]]) -> Any:
         if np.shape(new) != known[name].shape:
             raise ValueError(f"{name} has shape {known[name].shape}, the new data {np.shape(new)}")
         values[observed[name]] = pt.constant(np.asarray(new, dtype=known[name].dtype), name=name)
-    twin = copy(model)
+    # PyMC's own copy rebuilds the whole graph, and leaves the record behind.
+    twin = object.__new__(type(model))
+    twin.__dict__.update(model.__dict__)
     twin.rvs_to_values = values
     return twin
