@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Final
@@ -17,13 +17,15 @@ from neartie.audits.index_gaps import index_covariance, with_gaps
 from neartie.audits.panel_agreement import COLUMNS as AGREEMENT
 from neartie.audits.panel_agreement import panel_agreement
 from neartie.audits.pareto import pareto_set
-from neartie.audits.scorecard_abilities import DomainAbilities, domain_abilities
+from neartie.audits.scorecard_abilities import DomainAbilities, fitted_abilities, given_abilities
 from neartie.audits.scorecard_caveats import scorecard_caveats
 from neartie.audits.scorecard_domains import COLUMNS, domain_rows, task_rows
+from neartie.audits.scorecard_duels import duelled_abilities
 from neartie.audits.scorecard_judges import duel_row, judge_rows
 from neartie.audits.scorecard_result import Scorecard
 from neartie.audits.scorecard_settings import ScoreSettings
 from neartie.data.errors import DataError
+from neartie.data.labels import natural_key
 from neartie.data.score_inputs import ScoreInputs
 from neartie.data.wording import listed
 
@@ -84,11 +86,12 @@ def make_scorecard(
     say = progress or _silent
     seed = _seed(rng)
     found: list[DomainAbilities] = []
-    for abilities in domain_abilities(inputs, chosen):
+    ability_rng, term_rng = np.random.default_rng(seed).spawn(2)
+    for abilities in _abilities(inputs, chosen, ability_rng):
         say("abilities", 0.0)
         found.append(abilities)
     parts, bins = [], []
-    streams = np.random.default_rng(seed).spawn(len(found))
+    streams = term_rng.spawn(len(found))
     for k, (abilities, stream) in enumerate(zip(found, streams, strict=True)):
         say("terms", k / len(found))
         rows, own_bins = domain_rows(abilities, inputs, chosen, stream)
@@ -124,6 +127,29 @@ def make_scorecard(
     )
     caveats = scorecard_caveats(card, found, notices, inputs.notices)
     return replace(card, warnings=caveats)
+
+
+def _abilities(
+    inputs: ScoreInputs, settings: ScoreSettings, rng: np.random.Generator
+) -> Iterator[DomainAbilities]:
+    """Yield the abilities of each domain, in the natural order of domains."""
+    given = set(inputs.abilities["domain"])
+    answered, duelled = set(inputs.answers["domain"]), set(inputs.verdicts["domain"])
+    for first, second, what in (
+        (answered, duelled, "answers and duels"),
+        (given, duelled, "given abilities and duels"),
+    ):
+        both = sorted(first & second)
+        if both:
+            raise DataError(f"domain {both[0]!r} has both {what}; name them differently")
+    names = sorted(given | answered | duelled, key=natural_key)
+    for domain, stream in zip(names, rng.spawn(len(names)), strict=True):
+        if domain in given:
+            yield given_abilities(domain, inputs)
+        elif domain in answered:
+            yield fitted_abilities(domain, inputs.answers, settings)
+        else:
+            yield duelled_abilities(domain, inputs, settings, stream)
 
 
 def _refuse_shared(found: list[DomainAbilities], tasks: pd.DataFrame) -> None:

@@ -1,33 +1,24 @@
-"""Abilities behind a scorecard: a 2PL for each domain of answers, Bradley-Terry for duels (P1)."""
+"""Abilities behind a scorecard: the 2PL of a domain of answers, or given ones (P1)."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from neartie.audits.judge_panel import JudgePanel, judge_panel
+from neartie.audits.judge_panel import JudgePanel
 from neartie.audits.scorecard_settings import ScoreSettings
-from neartie.data.battle_order import report_positions, resolve_swapped
-from neartie.data.battles import Battles
 from neartie.data.errors import CaveatWarning, DataError
 from neartie.data.labels import natural_key
 from neartie.data.responses import Responses
 from neartie.data.score_inputs import ScoreInputs
-from neartie.data.wording import counted, listed
-from neartie.inference.bradley_terry import fit_bradley_terry
-from neartie.inference.bradley_terry_result import BradleyTerryFit
 from neartie.inference.two_pl_map import fit_two_pl_map
 from neartie.inference.two_pl_result import TwoPLFit
 
 type Floats = NDArray[np.float64]
-
-_SIGN_WORDS = {1.0: "a", -1.0: "b", 0.0: "tie"}
-_SIDE_WORDS = {1.0: "a", -1.0: "b", 0.0: ""}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -66,43 +57,8 @@ class DomainAbilities:
     notices: tuple[str, ...]
 
 
-def domain_abilities(inputs: ScoreInputs, settings: ScoreSettings) -> Iterator[DomainAbilities]:
-    """Yield the abilities of each domain, in the natural order of domains.
-
-    Parameters
-    ----------
-    inputs : ScoreInputs
-    settings : ScoreSettings
-
-    Yields
-    ------
-    DomainAbilities
-        Given abilities where there are any for a domain; else a fit.
-
-    Raises
-    ------
-    DataError
-        If a domain has both answers and duels, or duels leave no verdict.
-    """
-    given = set(inputs.abilities["domain"])
-    answered, duelled = set(inputs.answers["domain"]), set(inputs.verdicts["domain"])
-    for first, second, what in (
-        (answered, duelled, "answers and duels"),
-        (given, duelled, "given abilities and duels"),
-    ):
-        both = sorted(first & second)
-        if both:
-            raise DataError(f"domain {both[0]!r} has both {what}; name them differently")
-    for domain in sorted(given | answered | duelled, key=natural_key):
-        if domain in given:
-            yield _given(domain, inputs)
-        elif domain in answered:
-            yield _fitted(domain, inputs.answers, settings)
-        else:
-            yield _duelled(domain, inputs, settings)
-
-
-def _given(domain: str, inputs: ScoreInputs) -> DomainAbilities:
+def given_abilities(domain: str, inputs: ScoreInputs) -> DomainAbilities:
+    """Return the abilities of a domain that its user estimated elsewhere."""
     table = inputs.abilities[inputs.abilities["domain"] == domain].sort_values("model")
     table = table[["model", "ability", "se", "se_printed"]].reset_index(drop=True)
     answers = inputs.answers[(inputs.answers["domain"] == domain) & inputs.answers["score"].notna()]
@@ -111,10 +67,26 @@ def _given(domain: str, inputs: ScoreInputs) -> DomainAbilities:
     known = table["ability"].notna() & table["se"].notna()
     table["reason"] = np.where(known, "", "ability or its standard error is missing")
     table.loc[~known, ["ability", "se", "se_printed"]] = np.nan
-    return _abilities(domain, "given", table)
+    return without_fit(domain, "given", table)
 
 
-def _fitted(domain: str, answers: pd.DataFrame, settings: ScoreSettings) -> DomainAbilities:
+def fitted_abilities(
+    domain: str, answers: pd.DataFrame, settings: ScoreSettings
+) -> DomainAbilities:
+    """Return abilities at the optimum of P1's objective, with the hygiene of items.
+
+    Parameters
+    ----------
+    domain : str
+    answers : DataFrame
+        As in `ScoreInputs`.
+    settings : ScoreSettings
+
+    Returns
+    -------
+    DomainAbilities
+        Without abilities, and with the reason, if no item has two different answers.
+    """
     rows = answers[(answers["domain"] == domain) & answers["score"].notna()]
     data = _responses(rows)
     try:
@@ -133,7 +105,7 @@ def _fitted(domain: str, answers: pd.DataFrame, settings: ScoreSettings) -> Doma
                 "reason": f"no fit: {error}",
             }
         )
-        return _abilities(domain, "answers", table, notices=(f"no abilities: {error}",))
+        return without_fit(domain, "answers", table, notices=(f"no abilities: {error}",))
     fitted = fit.table()
     table = fitted[["model", "ability", "se"]].assign(
         se_printed=fitted["se_items_known"], n=fitted["n"], reason=""
@@ -179,116 +151,21 @@ def _influence(fit: TwoPLFit, data: Responses) -> pd.DataFrame:
     )
 
 
-def _duelled(domain: str, inputs: ScoreInputs, settings: ScoreSettings) -> DomainAbilities:
-    rows = inputs.verdicts[inputs.verdicts["domain"] == domain]
-    battles = battles_of(rows, shown_is_given=inputs.shown_is_given)
-    said = list(battles.notices)
-    panel = None
-    if battles.judges and battles.prompts:
-        panel = judge_panel(battles, fewest_judges=settings.fewest_judges)
-        said += panel.notices
-        battles = panel.battles
-    elif battles.judges:
-        said.append(
-            "verdicts name judges but no prompts, so that nothing says which belong to one duel: "
-            "agreement and the least number of judges are not assessed, and judges who take part "
-            "are not left out"
-        )
-    if battles.prompts and report_positions(battles).n_swapped:
-        # Two verdicts of one judge on one duel are not two pieces of evidence.
-        battles = resolve_swapped(battles)
-        said.append(battles.notices[-1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CaveatWarning)
-        fit = fit_bradley_terry(battles, phantom_wins=settings.phantom_wins)
-    table, covariance = _standardised(fit, battles)
-    lost = table.loc[table["reason"] != "", "model"].tolist()
-    if lost:
-        said.append(f"{counted(len(lost), 'model')} without a strength: {listed(lost)}")
-    said += fit.notices
-    return DomainAbilities(
-        domain=domain,
-        source="duels",
-        table=table,
-        covariance=covariance,
-        items=_no_items(),
-        influence=pd.DataFrame(columns=["model", "item", "influence"]),
-        panel=panel,
-        converged=fit.converged,
-        notices=tuple(dict.fromkeys(said)),
-    )
-
-
-def battles_of(verdicts: pd.DataFrame, *, shown_is_given: bool) -> Battles:
-    """Return the verdicts of one domain as battles.
-
-    Parameters
-    ----------
-    verdicts : DataFrame
-        As in `ScoreInputs`.
-    shown_is_given : bool
-
-    Returns
-    -------
-    Battles
-
-    Examples
-    --------
-    >>> verdicts = pd.DataFrame({"model_a": ["owl"], "model_b": ["ant"], "outcome": [-1.0],
-    ...                          "shown": [1.0], "judge": ["x"], "prompt": ["p"]})
-    >>> battles_of(verdicts, shown_is_given=True)
-    Battles(1 battle, 2 models, 0 ties)
-    """
-    named = {name: verdicts[name].tolist() for name in ("judge", "prompt")}
-    return Battles.build(
-        verdicts["model_a"].tolist(),
-        verdicts["model_b"].tolist(),
-        verdicts["outcome"].map(_SIGN_WORDS).tolist(),
-        first_shown=verdicts["shown"].map(_SIDE_WORDS).tolist() if shown_is_given else None,
-        judge=named["judge"] if any(named["judge"]) else None,
-        prompt=named["prompt"] if any(named["prompt"]) else None,
-    )
-
-
-def _standardised(fit: BradleyTerryFit, battles: Battles) -> tuple[pd.DataFrame, Floats]:
-    """Return strengths of mean 0 and variance 1, of the largest connected set only."""
-    standard = fit.standardised()
-    reason = np.full(len(fit.models), "", dtype=object)
-    reason[~np.isfinite(standard["strength"].to_numpy())] = "no finite strength to standardise"
-    reason[fit.component != 0] = "no chain of duels connects it with the others"
-    n = np.bincount(battles.model_a, minlength=len(fit.models)) + np.bincount(
-        battles.model_b, minlength=len(fit.models)
-    )
-    table = pd.DataFrame(
-        {
-            "model": standard["model"],
-            "ability": standard["strength"],
-            "se": standard["se"],
-            "se_printed": standard["se_diagonal"],
-            "n": n,
-            "reason": reason,
-        }
-    )
-    table.loc[reason != "", ["ability", "se", "se_printed"]] = np.nan
-    inside = fit.component == 0
-    spread = float(np.std(fit.strength[inside & np.isfinite(fit.strength)]))
-    covariance = fit.covariance / spread**2 if spread > 0 else np.zeros((0, 0))
-    return table, covariance
-
-
-def _no_items() -> pd.DataFrame:
+def no_items() -> pd.DataFrame:
+    """Return a table of items without rows."""
     return pd.DataFrame(columns=["item", "n", "discrimination", "difficulty", "flag"])
 
 
-def _abilities(
+def without_fit(
     domain: str, source: str, table: pd.DataFrame, *, notices: tuple[str, ...] = ()
 ) -> DomainAbilities:
+    """Return abilities behind which there is no fit, and so no covariance and no items."""
     return DomainAbilities(
         domain=domain,
         source=source,
         table=table,
         covariance=np.zeros((0, 0)),
-        items=_no_items(),
+        items=no_items(),
         influence=pd.DataFrame(columns=["model", "item", "influence"]),
         panel=None,
         converged=True,
