@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neartie.inference.pairwise_bits import compiled
-from neartie.inference.polya_gamma_series import draw_by_series
+from neartie.inference.polya_gamma_table import draw_by_table
 
 type Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def draw_polya_gamma(rng: np.random.Generator, z: float) -> float:
     z : float, logit
         Finite; its sign does not matter.
     """
-    return 0.25 * draw_by_series(rng, 0.5 * abs(z))
+    return 0.25 * draw_by_table(rng, 0.5 * abs(z))
 
 
 @compiled

@@ -37,6 +37,19 @@ CHANGE: Final = 0.64
 _NO_RIGHT_PART: Final = 30.0
 _HALF_PI: Final = 0.5 * math.pi
 _DECAY: Final = 0.5 * math.pi**2
+_LEFT_FACTOR: Final = math.sqrt(2.0 / math.pi)
+
+
+@compiled
+def left_term(x: float, tilt: float) -> float:
+    """Return the first left term at x times the exponential of minus `tilt`."""
+    return _LEFT_FACTOR * math.exp(-0.5 / x - tilt) / (x * math.sqrt(x))
+
+
+@compiled
+def right_term(x: float, tilt: float) -> float:
+    """Return the first right term at x times the exponential of minus `tilt`."""
+    return _HALF_PI * math.exp(-0.25 * _DECAY * x - tilt)
 
 
 @compiled
@@ -101,22 +114,33 @@ def draw_right(rng: np.random.Generator, z: float, start: float) -> float:
 
 
 @compiled
-def accept_by_series(level: float, x: float) -> bool:
-    """Return whether the density at x exceeds `level` times the first term of its series there.
+def left_decay(x: float) -> float:
+    """Return how fast the left terms fall at x, as `accept_by_series` takes it."""
+    return 2.0 / x
+
+
+@compiled
+def right_decay(x: float) -> float:
+    """Return how fast the right terms fall at x, as `accept_by_series` takes it."""
+    return _DECAY * x
+
+
+@compiled
+def accept_by_series(level: float, decay: float) -> bool:
+    """Return whether a density exceeds `level` times the first term of its series.
 
     Parameters
     ----------
-    level : float in [0, 1]
-        Uniform for a draw.
-    x : float
-        The form is the left one up to `CHANGE`.
+    level : float
+        Uniform on (0, 1) for a draw from the first term.
+    decay : float
+        At least log 3 / 2: the n-th term over the first is 2 n + 1 times the exponential of
+        minus n (n + 1) `decay`.
     """
-    decay = 2.0 / x if x <= CHANGE else _DECAY * x
     total = 1.0
     n = 0
     while True:
         n += 1
-        # the n-th term over the first, in which the powers of n + 1/2 leave n^2 + n
         term = (2.0 * n + 1.0) * math.exp(-decay * n * (n + 1.0))
         if n % 2 == 1:
             total -= term
@@ -148,6 +172,11 @@ def draw_by_series(rng: np.random.Generator, z: float) -> float:
         right = right_mass(z, CHANGE)
         share = right / (right + left_mass(z, CHANGE))
     while True:
-        x = draw_right(rng, z, CHANGE) if rng.random() < share else draw_left(rng, z, CHANGE)
-        if accept_by_series(rng.random(), x):
+        if rng.random() < share:
+            x = draw_right(rng, z, CHANGE)
+            decay = right_decay(x)
+        else:
+            x = draw_left(rng, z, CHANGE)
+            decay = left_decay(x)
+        if accept_by_series(rng.random(), decay):
             return x

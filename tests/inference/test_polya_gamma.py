@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy import stats
 
+from neartie.inference import polya_gamma_table as table
 from neartie.inference.polya_gamma import draw_polya_gamma, draw_polya_gamma_sum, polya_gamma
+from neartie.inference.polya_gamma_series import draw_by_series
 
 N = 60_000
 # small and large, and both sides of where the algorithm changes
@@ -77,6 +79,32 @@ def test_agrees_with_the_sum_of_gammas(z, n):
     plain = rng.standard_gamma(n, size=(5000, 100)) @ (1 / rate[:100]) + n * np.sum(1 / rate[100:])
     draws = polya_gamma(np.full(20_000, z), n, rng=9)
     assert stats.ks_2samp(draws, plain).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("z", [0.05, 0.62, 1.33, 2.99, 7.99])
+def test_columns_and_series_draw_alike(z):
+    @njit
+    def fill(rng, z, draws):
+        for place in range(len(draws)):
+            draws[place] = draw_by_series(rng, z)
+
+    plain = np.empty(N)
+    fill(np.random.default_rng(10), z, plain)
+    assert stats.ks_2samp(4 * polya_gamma(np.full(N, 2 * z), rng=11), plain).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("place", [0, 1, 17, 40, 63])
+def test_density_lies_within_its_columns(place):
+    z = place * table._STEP
+    columns = table._COLUMNS[place, : table._NUMBERS[place]]
+    covered = np.sort(np.stack([columns[:, 0], columns[:, 0] + columns[:, 1]], axis=1), axis=0)
+    assert covered[1:, 0] == pytest.approx(covered[:-1, 1], abs=1e-12)  # no gap, no overlap
+    assert covered[[0, -1], [0, 1]] == pytest.approx(table._TAILS[place, [0, 2]])
+    for edge, width, low in columns:
+        high = table._AREA / width
+        for share in np.linspace(0, 1, 7):
+            value = table.density(edge + share * width, z)
+            assert low * high * (1 - 1e-12) <= value <= high * (1 + 1e-12)
 
 
 def test_large_tilts_are_finite():
