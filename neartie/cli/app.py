@@ -24,6 +24,7 @@ from neartie.cli.demo import demo
 from neartie.cli.describe import describe
 from neartie.cli.fit import fits
 from neartie.cli.rank import rank
+from neartie.cli.score import score
 from neartie.cli.screen import screen
 from neartie.cli.screen_experiment import experiments
 from neartie.cli.simulate import simulate
@@ -52,6 +53,7 @@ app.command()(screen)
 app.add_typer(fits)
 app.command()(check)
 app.command()(rank)
+app.command()(score)
 app.add_typer(experiments)
 app.command()(simulate)
 

@@ -1,0 +1,148 @@
+"""A scorecard in sentences, and as plain text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any, Final
+
+from neartie.audits.scorecard_result import Scorecard
+from neartie.report.formatting import count, decimal, is_missing, plural
+
+WIDTH: Final = 80
+FIRST: Final = 15
+
+
+def score_answer(card: Scorecard) -> str:
+    """Return who leads and who may, in two or three sentences.
+
+    Parameters
+    ----------
+    card : Scorecard
+
+    Returns
+    -------
+    str
+    """
+    ranked = card.models[card.models["rank"].notna()]
+    if ranked.empty:
+        lone = "No model has a score in every domain, so none is ranked."
+        return lone if len(card.models) else agreement_sentence(card)
+    best = ranked.iloc[0]
+    leaders = ranked[ranked["rank"] == 1]["model"].tolist()
+    verb = "leads" if len(leaders) == 1 else "lead together"
+    parts = [f"{' and '.join(leaders)} {verb} with {interval(best)}."]
+    others = ranked[ranked["rank"] > 1]
+    judged = others[others["below_best"].notna()]
+    near = judged[judged["below_best"] == 0]
+    if len(judged):
+        behind = len(judged) - len(near)
+        some = "No other model" if not behind else plural(behind, "model")
+        parts.append(f"{some} {'is' if behind <= 1 else 'are'} surely below it, each judged alone.")
+    if len(near):
+        which = _named(near["model"].tolist())
+        verb = "is" if len(near) == 1 else "are"
+        parts.append(f"{which} {verb} so close that the order is open.")
+    lacking = int((card.models["complete"] == 0).sum())
+    if lacking:
+        parts.append(
+            f"{plural(lacking, 'model')} {'lacks' if lacking == 1 else 'lack'} domains and "
+            f"{'has' if lacking == 1 else 'have'} no rank."
+        )
+    return " ".join(parts)
+
+
+def interval(row: Any) -> str:
+    """Return points with their interval, as far as there is one."""
+    text = f"{decimal(row['global_index'], digits=0)} of 1,000 points"
+    if is_missing(row["low"]):
+        return text
+    return f"{text} ({decimal(row['low'], digits=0)} to {decimal(row['high'], digits=0)})"
+
+
+def agreement_sentence(card: Scorecard) -> str:
+    """Return how far judges agree; blank without judges."""
+    known = card.agreement[card.agreement["n"] > 0]
+    if known.empty:
+        return ""
+    kappa = known["kappa"].dropna()
+    pairs = plural(len(known), "pair")
+    text = (
+        f"{pairs} of judges give the same label {decimal(100 * known['observed'].mean(), digits=0)}% "
+        "of the time on average"
+    )
+    if kappa.empty:
+        return f"{text}; kappa is undefined."
+    return (
+        f"{text}; Cohen's kappa is {decimal(kappa.min(), digits=2)} to "
+        f"{decimal(kappa.max(), digits=2)}, mean {decimal(kappa.mean(), digits=2)}."
+    )
+
+
+def frontier_sentence(card: Scorecard, axis: str) -> str:
+    """Return which models lie on a frontier; blank where nothing was measured."""
+    on = card.frontier(axis)
+    if not on:
+        return ""
+    words = {"cost": "costs less", "latency": "answers faster"}
+    verb = "is" if len(on) == 1 else "are"
+    return (
+        f"{_named(on, most=12)} {verb} on the frontier: no model {words[axis]} and scores as high, or "
+        "scores higher for as little."
+    )
+
+
+def score_text(card: Scorecard) -> str:
+    """Return the short text for a terminal.
+
+    Parameters
+    ----------
+    card : Scorecard
+
+    Returns
+    -------
+    str
+    """
+    lines = [f"scorecard, rules {card.stamp}", ""]
+    if len(card.models):
+        width = max(5, *(len(model) for model in card.models["model"].head(FIRST)))
+        width = min(width, 40)
+        lines.append(f"  rank  {'model':<{width}}  index   95% interval  domains")
+        for row in card.models.head(FIRST).to_dict("records"):
+            rank = "–" if is_missing(row["rank"]) else count(row["rank"])
+            limits = (
+                "–"
+                if is_missing(row["low"])
+                else f"{decimal(row['low'], digits=0)} to {decimal(row['high'], digits=0)}"
+            )
+            name = row["model"] if len(row["model"]) <= width else row["model"][: width - 1] + "…"
+            lacks = f"  lacks {row['missing']}" if row["missing"] else ""
+            index = decimal(row["global_index"], digits=0)
+            lines.append(
+                f"  {rank:>4}  {name:<{width}}  {index:>5}  {limits:>13}  {row['n_domains']:>7}{lacks}"
+            )
+        if len(card.models) > FIRST:
+            lines.append(f"  and {count(len(card.models) - FIRST)} more in models.csv")
+        lines.append("")
+    paragraphs = [score_answer(card)]
+    if len(card.models):
+        paragraphs.append(agreement_sentence(card))
+    paragraphs += [frontier_sentence(card, axis) for axis in ("cost", "latency")]
+    if len(card.flagged()):
+        n = len(card.flagged())
+        paragraphs.append(
+            f"{plural(n, 'item')} of {count(len(card.items))} {'deserves' if n == 1 else 'deserve'} "
+            "a look (items.csv)."
+        )
+    lines += [textwrap.fill(text, WIDTH) for text in paragraphs if text]
+    if card.warnings:
+        lines += ["", "Caveats, worst first:"]
+        lines += [
+            textwrap.fill(text, WIDTH, initial_indent="- ", subsequent_indent="  ")
+            for text in card.warnings
+        ]
+    return "\n".join(lines)
+
+
+def _named(models: list[str], *, most: int = 6) -> str:
+    shown = ", ".join(models[:most])
+    return shown if len(models) <= most else f"{shown} and {len(models) - most} more"
