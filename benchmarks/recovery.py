@@ -6,12 +6,14 @@
     python benchmarks/recovery.py --store rows.jsonl --write  # also docs/tables/recovery.md
 
 Truths are drawn anew for every data set. 2PL: 150 models, 500 items, abilities and difficulties
-from N(0, 1), log discriminations from N(0, .4^2). MIRT-DIF: 120 models in four families, 60 items,
+from N(0, 1), log discriminations from N(0, .4^2); or, `truths from the priors`, all of them from the
+model's own priors, N(0, 1.5^2) for difficulties and N(0, .5^2) for log discriminations; `item scales`
+estimates mean and scale of difficulties and log discriminations. MIRT-DIF: 120 models in four families, 60 items,
 two dimensions; `dense` family effects on all items (scale .7), or `planted` ones of +-1 logit on a
 fifth of the items and none elsewhere. BT: 30 models with strengths from N(0, 1), 7 battles a pair.
-Priors are the default ones, which are wider than these truths or of another shape.
+Priors are the default ones, which otherwise are wider than these truths or of another shape.
 
-An interval is the span from the 2.5 % to the 97.5 % quantile of the draws (`nuts`: one chain), on
+An interval is the span from the 2.5 % to the 97.5 % quantile of the draws (samplers: one chain), on
 the scale of the model, with no link to the truth (but `linked`: after the line of least squares from
 posterior means to truths, as other packages are judged in `peers/`); differences are of 300 random pairs of models; a
 data set counts as `rank sets` when the joint sets of `rank_models` hold every true rank at once. The
@@ -25,6 +27,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +40,14 @@ from neartie.data.battles import Battles
 from neartie.data.responses import Responses
 from neartie.inference.engine_draws import EngineDraws
 from neartie.inference.flat_model import FlatModel, flatten_model, observed_arrays
+from neartie.inference.free_values import FreeValues, free_values
+from neartie.inference.gibbs import block_sampler
+from neartie.inference.gibbs_chains import Length, sample_gibbs
 from neartie.inference.laplace import approximate_laplace
 from neartie.inference.nuts import sample_nuts
 from neartie.models.bradley_terry_model import build_bradley_terry
 from neartie.models.mirt_dif import build_mirt_dif
+from neartie.models.priors import TwoPLPriors
 from neartie.models.two_pl import build_two_pl
 
 type Floats = NDArray[np.float64]
@@ -50,6 +57,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "docs" / "tables" / "recovery.md"
 N_PAIR = 300
 N_DRAW, N_TUNE = 1000, 1000
+GIBBS_TUNE = 300
 
 
 def names(letter: str, n: int) -> list[str]:
@@ -64,10 +72,12 @@ def answers(logit: Floats, families: list[str], rng: np.random.Generator) -> Res
     return Responses.build(values, items=names("q", logit.shape[0]), models=models)
 
 
-def simulate_two_pl(rng: np.random.Generator) -> tuple[Responses, Truth]:
+def simulate_two_pl(
+    rng: np.random.Generator, *, difficulty_sd: float = 1.0, log_slope_sd: float = 0.4
+) -> tuple[Responses, Truth]:
     """Return answers of a 2PL at the size of a leaderboard."""
-    ability, difficulty = rng.normal(size=150), rng.normal(size=500)
-    log_slope = 0.4 * rng.normal(size=500)
+    ability, difficulty = rng.normal(size=150), difficulty_sd * rng.normal(size=500)
+    log_slope = log_slope_sd * rng.normal(size=500)
     logit = np.exp(log_slope)[:, None] * (ability - difficulty[:, None])
     truth = {"ability": ability, "difficulty": difficulty, "log_discrimination": log_slope}
     return answers(logit, ["all"] * 150, rng), truth
@@ -136,18 +146,24 @@ def _bt(engine: str) -> Case:
     )
 
 
-def _two_pl(engine: str) -> Case:
+def _two_pl(engine: str, *, own: bool = False, n_sets: int = 8, **options: Any) -> Case:
+    prior = TwoPLPriors()
+    truths = {"difficulty_sd": prior.difficulty_sd, "log_slope_sd": prior.log_discrimination_sd}
     return Case(
-        simulate=simulate_two_pl,
+        simulate=partial(simulate_two_pl, **truths) if own else simulate_two_pl,
         build=build_two_pl,
         engine=engine,
-        n_sets=8,
+        n_sets=n_sets,
         ranking="ability",
+        options=options,
     )
 
 
 CASES: dict[str, Case] = {
     "2PL nuts": _two_pl("nuts"),
+    "2PL gibbs": _two_pl("gibbs", n_sets=40),
+    "2PL gibbs, item scales": _two_pl("gibbs", n_sets=40, hierarchical=True),
+    "2PL gibbs, truths from the priors": _two_pl("gibbs", own=True, n_sets=40),
     "2PL laplace": _two_pl("laplace"),
     "MIRT-DIF nuts, dense": _mirt(True),
     "MIRT-DIF nuts, planted": _mirt(False),
@@ -157,8 +173,13 @@ CASES: dict[str, Case] = {
 _COMPILED: dict[str, FlatModel] = {}
 
 
-def draw(case: Case, name: str, data: Any, seed: int) -> tuple[FlatModel, EngineDraws]:
+def draw(case: Case, name: str, data: Any, seed: int) -> tuple[FlatModel | FreeValues, EngineDraws]:
     """Return draws from the posterior; the model of a case is compiled once, its data replaced."""
+    if case.engine == "gibbs":
+        model = case.build(data, **case.options)
+        layout, length = free_values(model), Length(draws=N_DRAW, tune=GIBBS_TUNE)
+        sampler = block_sampler(model)
+        return layout, sample_gibbs(sampler, layout, length=length, chains=1, cores=1, seed=seed)
     if name not in _COMPILED:
         _COMPILED[name] = flatten_model(case.build(data, **case.options), replaceable=True)
     observed = observed_arrays(case.build(data, **case.options))
@@ -194,7 +215,9 @@ def study(name: str, seed: int) -> dict[str, Any]:
             ]
         )  # fmt: skip
     score = values[case.ranking]
-    row["ess"] = float(np.median([ess(one) for one in score.T])) if case.engine == "nuts" else None
+    row["ess"] = (
+        float(np.median([ess(one) for one in score.T])) if case.engine != "laplace" else None
+    )
     ids = names("m", score.shape[1])
     sets = rank_models(score, models=ids).ranks.set_index("model").loc[ids]
     true_rank = pd.Series(-truth[case.ranking]).rank().to_numpy()
