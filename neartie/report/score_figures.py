@@ -12,6 +12,7 @@ from neartie.report.style import BLUE, GREY, INK, PALE, VERMILION, axes_or_new, 
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 #: More models than this are drawn without names.
 MOST_NAMED: Final = 60
@@ -137,6 +138,7 @@ def plot_reliability(card: Scorecard, model: str, *, ax: Axes | None = None) -> 
     bins = card.bins[(card.bins["model"] == model) & (card.bins["domain"] == "")]
     tidy(ax)
     ax.plot([0, 1], [0, 1], color=GREY, lw=0.8, zorder=1)
+    said = ""
     if bins.empty:
         empty(ax, "No confidences.")
     else:
@@ -152,13 +154,10 @@ def plot_reliability(card: Scorecard, model: str, *, ax: Axes | None = None) -> 
         ax.scatter(bins["confidence"], bins["accuracy"], s=size, color=BLUE, lw=0, zorder=3)
         n, errors = bins["n"].to_numpy(dtype=np.int64), bins["error"].to_numpy(dtype=np.float64)
         error = float(n @ errors / n.sum())
-        ax.text(
-            0.03, 0.97, f"ECE {error:.3f}\nn = {int(n.sum()):,}", va="top", fontsize=8,
-            color=INK, transform=ax.transAxes,
-        )  # fmt: skip
+        said = f"ECE {error:.3f}, {int(n.sum()):,} answers"
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
     ax.set(xlabel="stated confidence", ylabel="share right")
-    ax.set_title(_short(model, 30), loc="left", fontsize=8.5, parse_math=False)
+    ax.set_title(f"{_short(model, 30)}\n{said}", loc="left", fontsize=8.5, parse_math=False)
     return ax
 
 
@@ -275,6 +274,7 @@ def plot_items(card: Scorecard, *, ax: Axes | None = None) -> Axes:
             rasterized=len(table) > 1500,
         )  # fmt: skip
     ax.set_yscale("log")
+    _plain_numbers(ax.yaxis)
     ax.set(xlabel="difficulty", ylabel="discrimination")
     ax.legend(frameon=False, labelcolor=INK, fontsize=8.5, ncols=2, loc="upper right")
     return ax
@@ -311,6 +311,7 @@ def plot_frontier(card: Scorecard, axis: str, *, ax: Axes | None = None) -> Axes
         return ax
     if (table[axis] > 0).all():
         ax.set_xscale("log")
+        _plain_numbers(ax.xaxis)
     ax.vlines(table[axis], table["low"], table["high"], color=PALE, lw=2, zorder=1)
     on, off = table[table["on"] == 1], table[table["on"] == 0]
     edge = on.drop_duplicates([axis, "global_index"])
@@ -329,6 +330,15 @@ def plot_frontier(card: Scorecard, axis: str, *, ax: Axes | None = None) -> Axes
     ax.set(xlabel=_AXIS[axis], ylabel="global index, points")
     ax.legend(frameon=False, labelcolor=INK, fontsize=8.5, loc="lower right")
     return ax
+
+
+def _plain_numbers(axis: Axis) -> None:
+    """Write 0.2 on a log scale, not a power of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _short(text: str, most: int) -> str:

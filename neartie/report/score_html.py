@@ -139,7 +139,7 @@ def _calibration(card: Scorecard) -> Section:
                 panels=tuple(
                     panel(
                         partial(score_figures.plot_reliability, card, model),
-                        size=(2.7, 2.8),
+                        size=(2.7, 2.95),
                         label=f"Reliability diagram of {model}",
                         salt=f"reliability-{number}",
                     )
@@ -272,7 +272,7 @@ def _economics(card: Scorecard) -> Section:
                 caption="A dominated model is no better than some model of the frontier, in quality "
                 "and cost alike. Bars are intervals of the index: where they overlap across the step, "
                 "the frontier could be another.",
-                shape="" if len(axes) > 1 else "wide",
+                shape="wide",
             ),
         ),
         tables=(score_tables.economics_table(card),),

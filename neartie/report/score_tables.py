@@ -55,23 +55,22 @@ def domain_table(card: Scorecard, domain: str, *, most: int = MOST_ROWS) -> tupl
     if kind != "task":
         specs += [
             ("Interval", _limits),
-            ("Strength" if kind == "duels" else "Ability", lambda r: _two(r["ability"])),
-            ("SE", lambda r: _two(r["se"])),
-            ("SE, printed", lambda r: _two(r["se_printed"])),
+            ("Strength (SE)" if kind == "duels" else "Ability (SE)", _estimate),
         ]
+    if kind == "duels":
+        specs.append(("SE, printed", lambda r: _two(r["se_printed"])))
     if kind == "answers" or rows["accuracy"].notna().any():
         specs.append(("Right (%)", lambda r: percent(r["accuracy"])))
     if rows["consistency"].notna().any():
         specs.append(("Consistency", lambda r: _three(r["consistency"])))
     if rows["ece"].notna().any():
         specs += [
-            ("ECE", lambda r: _three(r["ece"])),
-            ("by chance", lambda r: _three(r["ece_if_calibrated"])),
+            ("ECE (if calibrated)", _error),
             ("Brier", lambda r: _three(r["brier"])),
         ]
     if rows["resistance"].notna().any():
         specs += [
-            ("Anchor gap (pp)", _gap),
+            ("Anchor gap", lambda r: signed(_times(100, r["contamination_gap"]), digits=0)),
             ("Resistance", lambda r: _two(r["resistance"])),
         ]
     if kind == "answers" and (rows["measured"] < 1).any():
@@ -94,7 +93,8 @@ def domain_table(card: Scorecard, domain: str, *, most: int = MOST_ROWS) -> tupl
 
 
 _DOMAIN_NOTES: Final = {
-    "answers": "Ability in logits, from a 2PL with the domain's items.",
+    "answers": "Ability in logits, from a 2PL with the domain's items. Anchor gap in points. If calibrated: the ECE that "
+    "calibrated answers with these confidences would have on average.",
     "duels": "Bradley–Terry log strength, standardised over the models.",
     "given": "Abilities as given.",
     "task": "Scores as given; nothing is known of their errors.",
@@ -269,11 +269,16 @@ def _limits(row: Any) -> str:
     return _between(row["low"], row["high"])
 
 
-def _gap(row: Any) -> str:
-    gap = signed(_times(100, row["contamination_gap"]), digits=0)
-    if is_missing(row["gap_low"]):
-        return gap
-    return f"{gap} ({_between(100 * row['gap_low'], 100 * row['gap_high'])})"
+def _error(row: Any) -> str:
+    if is_missing(row["ece"]) or is_missing(row["ece_if_calibrated"]):
+        return _three(row["ece"])
+    return f"{_three(row['ece'])} ({_three(row['ece_if_calibrated'])})"
+
+
+def _estimate(row: Any) -> str:
+    if is_missing(row["ability"]):
+        return MISSING
+    return f"{_two(row['ability'])} ({_two(row['se'])})"
 
 
 def _behind(row: Any) -> str:
