@@ -190,7 +190,7 @@ def _climb(
 
 def _no_mode(reason: str, state: object) -> ConvergenceError:
     return ConvergenceError(
-        f"no mode was found: {reason}. Scales that are estimated often have none: fix them in the "
-        "priors, or use the engine nuts",
+        f"no mode was found: {reason}. Models whose scales are estimated (mirt-dif, hierarchical "
+        "ones) often have none: use the engine advi or nuts, or a model with fixed scales",
         state=state,
     )

@@ -40,6 +40,7 @@ from neartie.cli.fit_run import (
     dimension_of,
     load_answers,
     refuse_but_for_map,
+    refuse_mode_of_scales,
     refuse_without_posterior,
     run_map,
     run_posterior,
@@ -193,6 +194,7 @@ def fit_mirt_dif(
     json: JsonOption = False,
 ) -> None:
     """Several abilities, and effects of families on items: the multidimensional model."""
+    refuse_mode_of_scales(engine)
     data = load_answers(responses, items, models, rows, scores, threshold, repeats, families=True)
     k = dimension if dimension is not None else dimension_of(data, seed)
     run_posterior(

@@ -116,6 +116,16 @@ def refuse_but_for_map(**asked: bool) -> None:
             raise typer.BadParameter(f"--{option.replace('_', '-')} is for the engine map")
 
 
+def refuse_mode_of_scales(engine: Engine) -> None:
+    """Refuse a search for the mode of a model whose scales are always estimated."""
+    if engine is Engine.laplace:
+        raise typer.BadParameter(
+            "the scales of mirt-dif are estimated, and its mode lies where they vanish or nowhere, "
+            "so that laplace would say nothing of the data; use --engine advi for a first look, or "
+            "nuts"
+        )
+
+
 def refuse_by_mm(
     engine: BattleEngine, *, ties: str, first_shown: bool, phantom_wins: float | None
 ) -> None:

@@ -136,6 +136,17 @@ def test_graded_answers_are_refused_with_the_item(tmp_path, capsys):
     assert "item 'q1' holds the score 0.5" in capsys.readouterr().err
 
 
+def test_a_mode_is_not_sought_of_scales_that_are_estimated(answers, tmp_path, capsys):
+    """It would take a minute to find that there is none."""
+    out = tmp_path / "out"
+    arguments = ["-k", "2", "--engine", "laplace", "--out", str(out)]
+    assert main(["fit", "mirt-dif", str(answers), *arguments]) == 2
+    said = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert "the scales of mirt-dif are estimated" in said
+    assert "use --engine advi" in said
+    assert not out.exists()
+
+
 def test_family_effects_need_families(tmp_path, capsys):
     place = tmp_path / "plain.csv"
     place.write_text("item,a,b\nq1,1,0\nq2,0,1\n")
