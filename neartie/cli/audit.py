@@ -21,6 +21,7 @@ from neartie.cli.audit_checks import (
 )
 from neartie.cli.audit_collection import run_collection
 from neartie.cli.benchmarks import find_benchmarks
+from neartie.cli.dask_client import DaskOption, dask_client
 from neartie.cli.options import (
     ItemsOption,
     JsonOption,
@@ -144,6 +145,7 @@ def audit(
     attribution: AttributionFlag = False,
     permuted: PermutedOption = None,
     full: FullFlag = False,
+    dask: DaskOption = None,
     common_models: Annotated[
         bool,
         typer.Option(
@@ -181,6 +183,10 @@ def audit(
         permuted=permuted,
         full=full,
     )
+    if dask is not None and not (choices.robustness or choices.permutations):
+        raise DataError(
+            "--dask spreads --robustness and --permuted: ask for one of them, or --full"
+        )
     benchmarks = find_benchmarks(responses)
     several = len(benchmarks) > 1
     if several and items is not None:
@@ -213,6 +219,7 @@ def audit(
             out=out,
             name=name,
             as_json=json,
+            dask=dask,
         )
         return
     data, screened = next(iter(loaded.values())), None
@@ -227,6 +234,7 @@ def audit(
         as_json=json,
         screened=screened,
         choices=choices,
+        dask=dask,
     )
 
 
@@ -240,6 +248,7 @@ def run_audit(
     as_json: bool = False,
     screened: ItemScreen | None = None,
     choices: CheckChoices | None = None,
+    dask: str | None = None,
 ) -> NearTieAudit:
     """Audit, write the files, and print the summary.
 
@@ -257,6 +266,8 @@ def run_audit(
         A screen of the items, to be written beside the audit and compared with its anchors.
     choices : CheckChoices, optional
         Further checks to make.
+    dask : str, optional
+        Where further checks find workers; see `dask_client`.
 
     Returns
     -------
@@ -274,7 +285,8 @@ def run_audit(
         result = audit_near_ties(data, settings, rng=seed, progress=say)
         checks = FurtherChecks()
         if choices is not None and choices.any:
-            checks = checked(data, result, choices, out=out, progress=say)
+            with dask_client(dask) as client:
+                checks = checked(data, result, choices, out=out, client=client, progress=say)
         say("report", 0)
         write_audit(result, temporary, name=name, checks=checks)
         sentences = () if screened is None else write_anchor_screen(result, screened, temporary)

@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from neartie.audits.further_checks import CheckChoices, FurtherChecks
     from neartie.audits.result import NearTieAudit
+    from neartie.audits.robustness import Client
     from neartie.data.responses import Responses
 
 # Where finished variants of a battery lie until the audit is complete.
@@ -75,6 +76,7 @@ def checked(
     choices: CheckChoices,
     *,
     out: Path,
+    client: Client | None = None,
     progress: Callable[[str, float], None],
 ) -> FurtherChecks:
     """Return the further checks of an audit; finished variants are kept below its folder.
@@ -86,6 +88,7 @@ def checked(
     choices : CheckChoices
     out : Path
         The folder of the audit.
+    client : Dask client, optional
     progress : callable
 
     Returns
@@ -95,7 +98,7 @@ def checked(
     from neartie.audits.further_checks import run_checks
 
     store = out / UNFINISHED if choices.robustness else None
-    return run_checks(data, audit, choices, store=store, progress=progress)
+    return run_checks(data, audit, choices, store=store, client=client, progress=progress)
 
 
 def forget_unfinished(out: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neartie.cli.audit_checks import checked, forget_unfinished
+from neartie.cli.dask_client import dask_client
 from neartie.cli.progress import show_progress
 from neartie.cli.screen_first import ScreenFirst, screen_first, write_anchor_screen
 
@@ -30,6 +31,7 @@ def run_collection(
     out: Path,
     name: str | None = None,
     as_json: bool = False,
+    dask: str | None = None,
 ) -> CollectionChecks:
     """Audit every benchmark into a folder of its own, then write and print what holds over all.
 
@@ -48,6 +50,8 @@ def run_collection(
         Of the collection, for titles.
     as_json : bool
         Print `summary.json` instead of text.
+    dask : str, optional
+        Where further checks find workers; see `dask_client`.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def run_collection(
     audits, checks = {}, {}
     parts = dict(benchmarks)
     sentences: list[str] = []
-    with output_folder(out) as temporary, show_progress() as say:
+    with output_folder(out) as temporary, dask_client(dask) as client, show_progress() as say:
         if common_models:
             parts = exact_common_models(parts, settings, rng=seed)
         for benchmark, responses in parts.items():
@@ -82,7 +86,9 @@ def run_collection(
                 raise DataError(f"{benchmark}: {error}") from error
             found = FurtherChecks()
             if choices.any:
-                found = checked(data, audit, choices, out=out / benchmark, progress=step)
+                found = checked(
+                    data, audit, choices, out=out / benchmark, client=client, progress=step
+                )
             # complete when it is there, whatever becomes of the benchmarks after it
             with output_folder(out / benchmark) as place:
                 write_audit(audit, place, name=benchmark, checks=found)
