@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from neartie.audits.collection import AuditCollection as AuditCollection
     from neartie.audits.collection import audit_collection as audit_collection
     from neartie.audits.collection import exact_common_models as exact_common_models
+    from neartie.audits.collection_checks import CollectionChecks as CollectionChecks
+    from neartie.audits.collection_checks import check_collection as check_collection
     from neartie.audits.common_models import compare_common_models as compare_common_models
     from neartie.audits.content_analysis import ContentAudit as ContentAudit
     from neartie.audits.content_analysis import analyse_content as analyse_content
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from neartie.audits.control_comparison import compare_controls as compare_controls
     from neartie.audits.family_shifts import FamilyShifts as FamilyShifts
     from neartie.audits.family_shifts import shift_families as shift_families
+    from neartie.audits.further_checks import CheckChoices as CheckChoices
+    from neartie.audits.further_checks import FurtherChecks as FurtherChecks
+    from neartie.audits.further_checks import run_checks as run_checks
     from neartie.audits.near_tie import audit_near_ties as audit_near_ties
     from neartie.audits.pooled_signs import pool_attributions as pool_attributions
     from neartie.audits.posterior_checks import check_posterior as check_posterior
@@ -92,6 +97,7 @@ if TYPE_CHECKING:
     from neartie.models.two_pl import build_two_pl as build_two_pl
     from neartie.report.audit_files import write_audit as write_audit
     from neartie.report.check_files import write_checks as write_checks
+    from neartie.report.collection_files import write_collection as write_collection
     from neartie.report.rank_files import write_ranking as write_ranking
     from neartie.report.screen_files import write_screen as write_screen
 
@@ -107,6 +113,8 @@ _HOMES = {
     "BradleyTerryPriors": "neartie.models.bradley_terry_priors",
     "Calibration": "neartie.inference.calibration_result",
     "CaveatWarning": "neartie.data.errors",
+    "CheckChoices": "neartie.audits.further_checks",
+    "CollectionChecks": "neartie.audits.collection_checks",
     "ContentAudit": "neartie.audits.content_analysis",
     "ContentAxes": "neartie.audits.content_axes",
     "ControlComparison": "neartie.audits.control_comparison",
@@ -114,6 +122,7 @@ _HOMES = {
     "DataError": "neartie.data.errors",
     "FamilyReplication": "neartie.audits.replication_families",
     "FamilyShifts": "neartie.audits.family_shifts",
+    "FurtherChecks": "neartie.audits.further_checks",
     "GapDeciders": "neartie.audits.rank_deciders",
     "ItemScreen": "neartie.audits.screen_result",
     "MirtDifPriors": "neartie.models.priors",
@@ -141,6 +150,7 @@ _HOMES = {
     "build_residual_dif": "neartie.models.residual_dif_model",
     "build_two_pl": "neartie.models.two_pl",
     "calibrate": "neartie.inference.calibration",
+    "check_collection": "neartie.audits.collection_checks",
     "check_robustness": "neartie.audits.robustness",
     "check_posterior": "neartie.audits.posterior_checks",
     "check_prior": "neartie.audits.posterior_checks",
@@ -167,6 +177,7 @@ _HOMES = {
     "replicate_signatures": "neartie.audits.replication",
     "report_positions": "neartie.data.battle_order",
     "resolve_swapped": "neartie.data.battle_order",
+    "run_checks": "neartie.audits.further_checks",
     "sample_content": "neartie.audits.content_sample",
     "score_models": "neartie.inference.score_models",
     "screen_items": "neartie.audits.screen",
@@ -176,6 +187,7 @@ _HOMES = {
     "who_decides": "neartie.audits.rank_deciders",
     "write_audit": "neartie.report.audit_files",
     "write_checks": "neartie.report.check_files",
+    "write_collection": "neartie.report.collection_files",
     "write_content_sheets": "neartie.audits.content_sheets",
     "write_posterior": "neartie.inference.posterior_file",
     "write_ranking": "neartie.report.rank_files",
@@ -191,6 +203,8 @@ __all__ = [
     "BradleyTerryPriors",
     "Calibration",
     "CaveatWarning",
+    "CheckChoices",
+    "CollectionChecks",
     "ContentAudit",
     "ContentAxes",
     "ControlComparison",
@@ -198,6 +212,7 @@ __all__ = [
     "DataError",
     "FamilyReplication",
     "FamilyShifts",
+    "FurtherChecks",
     "GapDeciders",
     "ItemScreen",
     "MirtDifPriors",
@@ -226,6 +241,7 @@ __all__ = [
     "build_residual_dif",
     "build_two_pl",
     "calibrate",
+    "check_collection",
     "check_posterior",
     "check_prior",
     "check_robustness",
@@ -252,6 +268,7 @@ __all__ = [
     "replicate_under_permuted_families",
     "report_positions",
     "resolve_swapped",
+    "run_checks",
     "sample_content",
     "score_models",
     "screen_items",
@@ -261,6 +278,7 @@ __all__ = [
     "who_decides",
     "write_audit",
     "write_checks",
+    "write_collection",
     "write_content_sheets",
     "write_posterior",
     "write_ranking",

@@ -15,15 +15,16 @@ import pandas as pd
 
 from neartie import (
     AuditSettings,
+    CheckChoices,
+    ContentAxes,
     analyse_content,
     associate_families,
     audit_near_ties,
+    check_collection,
+    run_checks,
     sample_content,
     simulate_leaderboard,
 )
-from neartie.audits.collection_checks import check_collection
-from neartie.audits.content_axes import ContentAxes
-from neartie.audits.further_checks import CheckChoices, run_checks
 from neartie.report.collection_files import collection_text
 from neartie.report.collection_tables import (
     bands_table,
