@@ -199,7 +199,7 @@ class TwoPLSampler:
         if problem.n_family:
             family = int(rng.integers(problem.n_family))
             width = float(widths[-1])
-            taken = shift_family(point, problem, family, width=width, rng=rng)
+            point, taken = shift_family(point, problem, family, width=width, rng=rng)
             accepted[:, -1] = 1.0, taken
         move_location(point, problem, rng)
         if problem.discrimination != "one":
@@ -332,4 +332,5 @@ def _log_odds(cells: Any, n_other: int) -> Floats:
     """Return the log odds of each unit's share of right answers, with one answer each way added."""
     n_right = np.diff(cells.right_start)
     n_seen = np.full(len(n_right), n_other) if cells.complete else np.diff(cells.seen_start)
-    return np.log((n_right + 1.0) / (n_seen - n_right + 1.0))
+    odds: Floats = np.log((n_right + 1.0) / (n_seen - n_right + 1.0))
+    return odds

@@ -103,6 +103,25 @@ def _approximate_one(
 
 
 @compiled
+def value_log_density(
+    v: float, total: float, slope: Floats, offset: Floats, mean: float, precision: float
+) -> tuple[float, float]:
+    """Return log-likelihood and log prior density of a unit's value, up to constants, nat.
+
+    Parameters
+    ----------
+    v : float
+    total : float
+        Sum of the slopes of the answers that were right.
+    slope, offset : (n,) float
+        Of all answers.
+    mean, precision : float
+        Of the normal prior.
+    """
+    return total * v - softplus_sum(v, slope, offset), -0.5 * precision * (v - mean) ** 2
+
+
+@compiled
 def draw_values(
     rng: np.random.Generator,
     value: Floats,
@@ -150,12 +169,11 @@ def draw_values(
         root = math.sqrt(curvature)
         current = value[u]
         proposed = mode + rng.standard_normal() * _inverse_scale(rng) / root
-        here = total * current - softplus_sum(current, slopes, offsets)
-        there = total * proposed - softplus_sum(proposed, slopes, offsets)
-        prior = 0.5 * precision * ((current - mean[u]) ** 2 - (proposed - mean[u]) ** 2)
+        here, prior = value_log_density(current, total, slopes, offsets, mean[u], precision)
+        there, new_prior = value_log_density(proposed, total, slopes, offsets, mean[u], precision)
         back = math.log1p((root * (current - mode)) ** 2 / DF)
         forth = math.log1p((root * (proposed - mode)) ** 2 / DF)
-        ratio = there - here + prior + 0.5 * (DF + 1) * (forth - back)
+        ratio = there - here + new_prior - prior + 0.5 * (DF + 1) * (forth - back)
         if math.log(1.0 - rng.random()) < ratio:
             value[u] = proposed
             here = there
@@ -199,6 +217,20 @@ def item_log_prior(first: float, intercept: float, prior: ItemPrior) -> float:
     # The difficulty is -d / a; its density in d has the factor 1 / a.
     difficulty = -intercept / _slope(first, prior)
     return -0.5 * (z * z + ((difficulty - prior.second_mean) / prior.second_sd) ** 2) - first
+
+
+@compiled
+def item_log_density(
+    first: float, intercept: float, totals: tuple[float, float], ability: Floats, prior: ItemPrior
+) -> tuple[float, float]:
+    """Return log-likelihood and log prior density of an item, up to a constant, nat.
+
+    Parameters are those of `item_derivatives`.
+    """
+    slope = _slope(first, prior)
+    likelihood = totals[0] * slope + totals[1] * intercept
+    likelihood -= line_softplus_sum(slope, intercept, ability)
+    return likelihood, item_log_prior(first, intercept, prior)
 
 
 @compiled
@@ -331,12 +363,9 @@ def draw_items(
         x, y = first[i], intercept[i]
         new_x = step_x + (x if walks else mode_x)
         new_y = step_y + (y if walks else mode_y)
-        slope, new_slope = _slope(x, prior), _slope(new_x, prior)
-        here = totals[0] * slope + totals[1] * y - line_softplus_sum(slope, y, abilities)
-        there = totals[0] * new_slope + totals[1] * new_y
-        there -= line_softplus_sum(new_slope, new_y, abilities)
-        ratio = there - here
-        ratio += item_log_prior(new_x, new_y, prior) - item_log_prior(x, y, prior)
+        here, old_prior = item_log_density(x, y, totals, abilities, prior)
+        there, new_prior = item_log_density(new_x, new_y, totals, abilities, prior)
+        ratio = there - here + new_prior - old_prior
         if not walks:
             back = (l11 * (x - mode_x) + l21 * (y - mode_y)) ** 2 + (l22 * (y - mode_y)) ** 2
             forth = (l11 * (new_x - mode_x) + l21 * step_y) ** 2 + (l22 * step_y) ** 2

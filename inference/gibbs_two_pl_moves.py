@@ -37,17 +37,25 @@ def draw_family_means(point: Point, problem: Problem, rng: np.random.Generator) 
     point.family_mean -= point.family_mean.mean()  # rounding
 
 
-def draw_scale(
-    residual: Floats, scale: float, *, median: float, log_sd: float, rng: np.random.Generator
-) -> float:
-    """Draw a log-normal scale given the values of mean 0 that it scales."""
+def scale_log_density(
+    residual: Floats, *, median: float, log_sd: float
+) -> Callable[[float], float]:
+    """Return the log density of the log of a scale, given the values of mean 0 that it scales."""
     n, squares, middle = residual.size, float(residual @ residual), math.log(median)
 
     def log_density(log_scale: float) -> float:
         z = (log_scale - middle) / log_sd
         return -n * log_scale - 0.5 * squares * math.exp(-2.0 * log_scale) - 0.5 * z * z
 
-    width = 2.0 / math.sqrt(2.0 * n + log_sd**-2)
+    return log_density
+
+
+def draw_scale(
+    residual: Floats, scale: float, *, median: float, log_sd: float, rng: np.random.Generator
+) -> float:
+    """Draw a log-normal scale given the values of mean 0 that it scales."""
+    log_density = scale_log_density(residual, median=median, log_sd=log_sd)
+    width = 2.0 / math.sqrt(2.0 * residual.size + log_sd**-2)
     return math.exp(slice_step(log_density, math.log(scale), width=width, rng=rng))
 
 

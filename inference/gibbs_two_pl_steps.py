@@ -150,32 +150,36 @@ def take_step(
     return point, here, False
 
 
-def shift_family(
-    point: Point, problem: Problem, family: int, *, width: float, rng: np.random.Generator
-) -> bool:
-    r"""Propose to move one family's mean with its models, and say whether that was accepted.
+def shifted_family(
+    point: Point, problem: Problem, family: int, shift: float
+) -> tuple[Point, float]:
+    r"""Return a point with one family's mean moved, with its models, and the gain in log density.
 
     The mean of the family rises by c and all means fall by c over their number, each with the
     models' abilities; the difficulties fall likewise. Only the logits of the family change.
     """
-    shift = width * float(rng.standard_normal())
     members = np.flatnonzero(problem.family == family)
     moved = copy(point)
     moved.ability = point.ability.copy()
     moved.ability[members] += shift
     slope = point.slope(problem)
-    change = log_likelihood_along(
+    gain = log_likelihood_along(
         moved.ability, slope, point.intercept, members, problem.by_model
     ) - log_likelihood_along(point.ability, slope, point.intercept, members, problem.by_model)
     moved.family_mean = point.family_mean - shift / problem.n_family
     moved.family_mean[family] += shift
+    moved.intercept = point.intercept.copy()
     shift_location(moved, problem, -shift / problem.n_family)
-    change += _family_log_prior(moved, problem) - _family_log_prior(point, problem)
-    accepted = math.log1p(-rng.random()) < change
-    if accepted:
-        point.ability, point.family_mean = moved.ability, moved.family_mean
-        point.intercept, point.second_mean = moved.intercept, moved.second_mean
-    return accepted
+    return moved, gain + _family_log_prior(moved, problem) - _family_log_prior(point, problem)
+
+
+def shift_family(
+    point: Point, problem: Problem, family: int, *, width: float, rng: np.random.Generator
+) -> tuple[Point, bool]:
+    """Propose `shifted_family` by a normal shift of this width, and accept it or stay."""
+    moved, gain = shifted_family(point, problem, family, width * float(rng.standard_normal()))
+    accepted = math.log1p(-rng.random()) < gain
+    return (moved if accepted else point), accepted
 
 
 def _family_log_prior(point: Point, problem: Problem) -> float:
