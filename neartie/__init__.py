@@ -80,6 +80,9 @@ if TYPE_CHECKING:
     from neartie.inference.diagnostics import diagnostics as diagnostics
     from neartie.inference.fit import fit as fit
     from neartie.inference.log_likelihood import add_log_likelihood as add_log_likelihood
+    from neartie.inference.mirt_dif_map import fit_mirt_dif_map as fit_mirt_dif_map
+    from neartie.inference.mirt_dif_result import MirtDifFit as MirtDifFit
+    from neartie.inference.mirt_scales import MirtDifScales as MirtDifScales
     from neartie.inference.posterior_file import read_posterior as read_posterior
     from neartie.inference.posterior_file import write_posterior as write_posterior
     from neartie.inference.score_models import ScoredModels as ScoredModels
@@ -125,7 +128,9 @@ _HOMES = {
     "FurtherChecks": "neartie.audits.further_checks",
     "GapDeciders": "neartie.audits.rank_deciders",
     "ItemScreen": "neartie.audits.screen_result",
+    "MirtDifFit": "neartie.inference.mirt_dif_result",
     "MirtDifPriors": "neartie.models.priors",
+    "MirtDifScales": "neartie.inference.mirt_scales",
     "ModelRanking": "neartie.audits.rank_result",
     "NearTieAudit": "neartie.audits.result",
     "PredictiveChecks": "neartie.audits.predictive_result",
@@ -162,6 +167,7 @@ _HOMES = {
     "exact_common_models": "neartie.audits.collection",
     "fit": "neartie.inference.fit",
     "fit_bradley_terry": "neartie.inference.bradley_terry",
+    "fit_mirt_dif_map": "neartie.inference.mirt_dif_map",
     "fit_two_pl_map": "neartie.inference.two_pl_map",
     "load_example": "neartie.data.example",
     "pool_attributions": "neartie.audits.pooled_signs",
@@ -215,7 +221,9 @@ __all__ = [
     "FurtherChecks",
     "GapDeciders",
     "ItemScreen",
+    "MirtDifFit",
     "MirtDifPriors",
+    "MirtDifScales",
     "ModelRanking",
     "NearTieAudit",
     "PredictiveChecks",
@@ -253,6 +261,7 @@ __all__ = [
     "exact_common_models",
     "fit",
     "fit_bradley_terry",
+    "fit_mirt_dif_map",
     "fit_two_pl_map",
     "load_example",
     "pool_attributions",
