@@ -16,6 +16,7 @@ from neartie.inference.flat_model import FlatModel, flatten_model, observed_arra
 from neartie.inference.free_values import FreeValues, free_values
 from neartie.inference.gibbs import block_sampler
 from neartie.inference.gibbs_chains import Checkpoint, Length, sample_gibbs
+from neartie.inference.gibbs_workers import Client
 from neartie.inference.laplace import approximate_laplace
 from neartie.inference.nuts import sample_nuts
 from neartie.inference.pathfinder import approximate_pathfinder
@@ -97,6 +98,7 @@ def run_engine(
     settings: Settings,
     *,
     record: Mapping[str, Any],
+    client: Client | None = None,
     progress: Progress | None,
     seed: int,
 ) -> tuple[FlatModel | FreeValues, EngineDraws]:
@@ -108,16 +110,23 @@ def run_engine(
     settings : Settings
     record : mapping
         What was fitted, as the attributes of the answer say it.
+    client : Dask client, optional
+        For the chains of `gibbs`.
     progress : callable, optional
     seed : int
 
     Raises
     ------
     ValueError
-        If the engine is `gibbs` and does not sample the model, or an option of it.
+        If the engine is `gibbs` and does not sample the model, or an option of it; if another
+        engine is given a client.
     """
     if settings.engine == "gibbs":
-        return _run_gibbs(model, settings, record=record, progress=progress, seed=seed)
+        return _run_gibbs(
+            model, settings, record=record, client=client, progress=progress, seed=seed
+        )
+    if client is not None:
+        raise ValueError(f"client is for the engine gibbs, not for {settings.engine}")
     flat = flatten_model(model)
     draws = settings.draws
     generator = np.random.default_rng(np.random.SeedSequence(seed))
@@ -144,6 +153,7 @@ def _run_gibbs(
     settings: Settings,
     *,
     record: Mapping[str, Any],
+    client: Client | None,
     progress: Progress | None,
     seed: int,
 ) -> tuple[FreeValues, EngineDraws]:
@@ -163,6 +173,7 @@ def _run_gibbs(
         ),
         chains=settings.chains,
         cores=settings.used_cores,
+        client=client,
         watch=model.neartie.diagnosed,
         checkpoint=kept,
         progress=progress,

@@ -26,6 +26,7 @@ from neartie.inference.engine_draws import EngineDraws, Progress
 from neartie.inference.engines import SAMPLERS, Settings, run_engine
 from neartie.inference.expected_scores import expected_scores
 from neartie.inference.flat_model import model_sizes
+from neartie.inference.gibbs_workers import Client
 from neartie.inference.log_likelihood import add_log_likelihood
 from neartie.inference.posterior_tree import (
     compact_json,
@@ -58,6 +59,7 @@ def fit(
     min_ess: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
     memory_limit: int | None = None,
+    client: Client | None = None,
     progress: Progress | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> xr.DataTree:
@@ -99,6 +101,8 @@ def fit(
         at the end.
     memory_limit : int, byte, optional
         The memory that is free when left out.
+    client : Dask client, optional
+        Of `gibbs`: whose workers run the chains. It does not change the draws.
     progress : callable, optional
         Takes (step, share done), from other threads too. Silent when left out.
     rng : Generator, int or None
@@ -163,7 +167,9 @@ def fit(
         engine=engine,
         settings={**settings.to_dict(), "log_likelihood_thin": log_likelihood_thin},
     )
-    layout, drawn = run_engine(model, settings, record=record, progress=progress, seed=seed)
+    layout, drawn = run_engine(
+        model, settings, record=record, client=client, progress=progress, seed=seed
+    )
     tree = posterior_tree(layout, model, drawn)
     tree.attrs = {
         **record,

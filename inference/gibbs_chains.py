@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -13,7 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from neartie.inference.engine_draws import EngineDraws, Progress, ignore_progress
 from neartie.inference.free_values import FreeValues
@@ -25,6 +22,7 @@ from neartie.inference.gibbs_watch import (
     watch_list,
     watched_values,
 )
+from neartie.inference.gibbs_workers import Client, Done, Sweeps, workers
 
 type Floats = NDArray[np.float64]
 
@@ -77,6 +75,7 @@ def sample_gibbs(
     length: Length,
     chains: int,
     cores: int,
+    client: Client | None = None,
     watch: Sequence[str] = (),
     checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
@@ -92,6 +91,8 @@ def sample_gibbs(
     length : Length
     chains, cores : int
         Chains, and how many run at a time, as threads of this process.
+    client : Dask client, optional
+        Whose workers make the sweeps instead.
     watch : sequence of str
         Variables whose sample sizes `length.min_ess` is about; what is not in a draw is passed
         over.
@@ -100,7 +101,7 @@ def sample_gibbs(
     progress : callable, optional
         Takes (step, share done).
     seed : int
-        The draws depend on it and on the length, not on `cores`, nor on interruptions.
+        The draws depend on it and on the length, not on where it runs, nor on interruptions.
 
     Returns
     -------
@@ -124,23 +125,11 @@ def sample_gibbs(
         signature = {**checkpoint.signature, **asdict(length), "chains": chains, "seed": seed}
     run = _begin(sampler, layout, length, chains, checkpoint, signature, seed)
     watched = _Watched(layout, watch_list(layout, watch))
-    say, pace, stop = progress or ignore_progress, _Pace(), threading.Event()
-    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
+    say, pace = progress or ignore_progress, _Pace()
+    with workers(sampler, cores=cores, client=client) as make:
         while not _finished(run, length, watched):
             n = min(pace.block, _to_next_look(run, length))
-            work = [
-                pool.submit(_advance, sampler, layout, run, number, n, length.tune, stop)
-                for number in range(chains)
-            ]
-            try:
-                for done in work:
-                    done.result()
-            finally:
-                stop.set()  # where one breaks down or the user interrupts, the others stop too
-                wait(work)
-            stop.clear()
-            run.sweeps += n
-            run.kept = max(run.sweeps - length.tune, 0) // run.thin
+            _take_up(run, make(_work(run, layout, n, length.tune)), n, length.tune)
             pace.measure(n)
             if progress is not None and pace.reports():
                 say(*_report(run, length, watched))
@@ -232,24 +221,21 @@ def _begin(
     )
 
 
-def _advance(
-    sampler: BlockSampler,
-    layout: FreeValues,
-    run: Run,
-    number: int,
-    n: int,
-    tune: int,
-    stop: threading.Event,
-) -> None:
-    """Make some sweeps of one chain, and keep its draws."""
-    chain = run.chains[number]
-    for sweep in range(run.sweeps + 1, run.sweeps + n + 1):
-        if stop.is_set():
-            return
-        sampler.sweep(chain.state, chain.generator, tuning=sweep <= tune)
-        place, rest = divmod(sweep - tune, run.thin)
-        if sweep > tune and rest == 0:
-            run.points[number, place - 1] = layout.vector(chain.state)
+def _work(run: Run, layout: FreeValues, n: int, tune: int) -> list[Sweeps]:
+    return [
+        Sweeps(chain=chain, first=run.sweeps + 1, n=n, tune=tune, thin=run.thin, names=layout.names)
+        for chain in run.chains
+    ]
+
+
+def _take_up(run: Run, done: Sequence[Done], n: int, tune: int) -> None:
+    """Take over chains as they are after some sweeps, and their draws."""
+    run.sweeps += n
+    before, run.kept = run.kept, max(run.sweeps - tune, 0) // run.thin
+    for number, (chain, draws) in enumerate(done):
+        run.chains[number] = chain
+        if draws:
+            run.points[number, before : run.kept] = draws
 
 
 def _looks(draws: int) -> tuple[int, ...]:
