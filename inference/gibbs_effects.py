@@ -1,0 +1,207 @@
+"""Family effects of Gibbs samplers: their widths, and how these are drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neartie.inference.gibbs_protocol import State
+from neartie.inference.gibbs_scales import draw_half_normal_apart, draw_half_normal_of
+
+type Floats = NDArray[np.float64]
+
+
+class Effects(Protocol):
+    """Effects are widths times standard effects, which sum to zero over families.
+
+    Notes
+    -----
+    Standard effects are held as contrasts, (n_item, F - 1): coordinates in which they are N(0, 1),
+    see `neartie.inference.gibbs_item_kernel`.
+    """
+
+    def width(self, state: State) -> Floats:
+        """Return what standard effects are multiplied by, (n_item,), logit."""
+        ...
+
+    def contrasts(self, state: State) -> Floats:
+        """Return the standard effects as contrasts, (n_item, F - 1)."""
+        ...
+
+    def units(self, state: State, effects: Floats) -> tuple[Floats, float]:
+        """Return contrasts of effects, and a number that multiplies them all."""
+        ...
+
+    def draw_unit(
+        self,
+        state: State,
+        values: Floats,
+        linear: Floats,
+        quadratic: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        """Draw that number, the last of `values`, given all contrasts, if it is unknown."""
+        ...
+
+    def draw_widths(
+        self, state: State, lean: Floats, precision: Floats, rng: np.random.Generator
+    ) -> None:
+        """Draw the items' own widths w given standard effects, if there are such.
+
+        The log-likelihood of an item is lean . w - precision . w^2 / 2.
+        """
+        ...
+
+    def draw_widths_of(self, state: State, effects: Floats, rng: np.random.Generator) -> None:
+        """Draw widths given effects, and rescale the standard effects in place."""
+        ...
+
+    def store(self, state: State, effects: Floats) -> None:
+        """Write standard effects, given as contrasts."""
+        ...
+
+    def start(self, state: State, rng: np.random.Generator) -> None:
+        """Write starting values."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class FixedEffects:
+    """Effects of a known scale: the variable `dif`.
+
+    Attributes
+    ----------
+    n_item : int
+    basis : (F, F - 1) float
+        Orthonormal contrasts.
+    tied : bool
+        Whether effects sum to zero over items too.
+    sd : float, logit
+    """
+
+    n_item: int
+    basis: Floats
+    tied: bool
+    sd: float
+
+    def width(self, state: State) -> Floats:
+        """Return the scale, once an item."""
+        return np.full(self.n_item, self.sd)
+
+    def contrasts(self, state: State) -> Floats:
+        """Return the standard effects as contrasts."""
+        return np.asarray(state["dif"] @ self.basis / self.sd)
+
+    def units(self, state: State, effects: Floats) -> tuple[Floats, float]:
+        """Return the effects as they are, and 1."""
+        return effects * self.sd, 1.0
+
+    def draw_unit(
+        self,
+        state: State,
+        values: Floats,
+        linear: Floats,
+        quadratic: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        """Do nothing: the scale is known."""
+
+    def draw_widths(
+        self, state: State, lean: Floats, precision: Floats, rng: np.random.Generator
+    ) -> None:
+        """Do nothing: the scale is known."""
+
+    def draw_widths_of(self, state: State, effects: Floats, rng: np.random.Generator) -> None:
+        """Do nothing: the scale is known."""
+
+    def store(self, state: State, effects: Floats) -> None:
+        """Write the effects."""
+        state["dif"][...] = self.sd * effects @ self.basis.T
+
+    def start(self, state: State, rng: np.random.Generator) -> None:
+        """Write effects drawn from the prior."""
+        state["dif"] = np.empty((self.n_item, len(self.basis)))
+        self.store(state, start_contrasts(self.n_item, self.basis.shape[1], self.tied, rng=rng))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class CommonEffects:
+    """Effects of one unknown scale: `dif_scale` times `dif_standard`.
+
+    Attributes
+    ----------
+    n_item, basis, tied
+        As in `FixedEffects`.
+    scale_sd : float, logit
+        Of the half-normal prior of the scale.
+    """
+
+    n_item: int
+    basis: Floats
+    tied: bool
+    scale_sd: float
+
+    def width(self, state: State) -> Floats:
+        """Return the scale, once an item."""
+        return np.full(self.n_item, float(state["dif_scale"]))
+
+    def contrasts(self, state: State) -> Floats:
+        """Return the standard effects as contrasts."""
+        return np.asarray(state["dif_standard"] @ self.basis)
+
+    def units(self, state: State, effects: Floats) -> tuple[Floats, float]:
+        """Return the standard effects, and their scale."""
+        return effects, float(state["dif_scale"])
+
+    def draw_unit(
+        self,
+        state: State,
+        values: Floats,
+        linear: Floats,
+        quadratic: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        """Draw the scale given the standard effects."""
+        draw_half_normal_apart(3, values, linear, quadratic, self.scale_sd, rng=rng)
+        state["dif_scale"][...] = values[3]
+
+    def draw_widths(
+        self, state: State, lean: Floats, precision: Floats, rng: np.random.Generator
+    ) -> None:
+        """Do nothing: items have no widths of their own."""
+
+    def draw_widths_of(self, state: State, effects: Floats, rng: np.random.Generator) -> None:
+        """Draw the scale given the effects."""
+        old = float(state["dif_scale"])
+        n = effects.size - self.tied * effects.shape[1]
+        square = old**2 * float(np.square(effects).sum())
+        new = draw_half_normal_of(old, square, n, self.scale_sd, rng=rng)
+        effects *= old / new
+        state["dif_scale"][...] = new
+
+    def store(self, state: State, effects: Floats) -> None:
+        """Write the standard effects."""
+        state["dif_standard"][...] = effects @ self.basis.T
+
+    def start(self, state: State, rng: np.random.Generator) -> None:
+        """Write a scale about the middle of its prior, and small effects."""
+        state["dif_scale"] = np.array(self.scale_sd * math.exp(rng.uniform(-1.5, 0.5)))
+        state["dif_standard"] = np.empty((self.n_item, len(self.basis)))
+        self.store(state, start_contrasts(self.n_item, self.basis.shape[1], self.tied, rng=rng))
+
+
+def start_contrasts(n_item: int, n_free: int, tied: bool, *, rng: np.random.Generator) -> Floats:
+    """Return standard effects drawn from the prior, as contrasts.
+
+    Examples
+    --------
+    >>> drawn = start_contrasts(3, 1, True, rng=np.random.default_rng(0))
+    >>> bool(abs(drawn.sum()) < 1e-12)
+    True
+    """
+    drawn = rng.standard_normal((n_item, n_free))
+    return drawn - drawn.mean(axis=0) if tied else drawn

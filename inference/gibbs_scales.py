@@ -1,0 +1,282 @@
+"""Scales and the mean of the items' priors, given what they scale, and apart from it.
+
+Given the loadings, their scale moves little where there are many; given loadings in units of their
+scale, it moves little where the answers say much. Draws of either kind in turn (interweaving) mix
+where one of them alone does not: Yu and Meng (2011), Journal of Computational and Graphical
+Statistics 20, 531-570. doi:10.1198/jcgs.2011.203main
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neartie.inference.gibbs_item_kernel import ItemSums
+from neartie.inference.gibbs_slice import draw_log_scale
+from neartie.inference.pairwise_bits import compiled
+
+type Floats = NDArray[np.float64]
+
+
+class LogNormal(NamedTuple):
+    """Prior of a scale: the log of its median, and the precision of its log."""
+
+    center: float
+    precision: float
+
+
+@compiled
+def predictor_quadratic(
+    sums: ItemSums, loading: Floats, easiness: Floats, effects: Floats
+) -> tuple[Floats, Floats]:
+    r"""Return the log-likelihood, given weights, of four numbers that items are multiplied by.
+
+    Parameters
+    ----------
+    sums : ItemSums
+    loading : (n_item, K) float
+        In units of their scale.
+    easiness : (n_item,) float
+        Less its mean, in units of its scale.
+    effects : (n_item, F) float
+        In units of theirs.
+
+    Returns
+    -------
+    linear : (4,) float
+    quadratic : (4, 4) float
+        With u = (loading scale, easiness mean, easiness scale, effect scale) the log-likelihood
+        is linear . u - u . quadratic . u / 2, up to a constant.
+    """
+    linear = np.zeros(4)
+    quadratic = np.zeros((4, 4))
+    n_family, n_factor = sums.cross.shape[1:]
+    for i in range(len(easiness)):
+        b = easiness[i]
+        own, lean_own, place = 0.0, 0.0, 0
+        for k in range(n_factor):
+            a = loading[i, k]
+            lean_own += a * sums.lean_ability[i, k]
+            for j in range(k, n_factor):
+                twice = 1.0 if j == k else 2.0
+                own += twice * a * loading[i, j] * sums.gram[i, place]
+                place += 1
+        with_one, with_effect = 0.0, 0.0
+        one, one_effect, effect, lean, lean_effect = 0.0, 0.0, 0.0, 0.0, 0.0
+        for f in range(n_family):
+            e, total = effects[i, f], sums.total[i, f]
+            product = 0.0
+            for k in range(n_factor):
+                product += loading[i, k] * sums.cross[i, f, k]
+            with_one += product
+            with_effect += e * product
+            one += total
+            one_effect += e * total
+            effect += e * e * total
+            lean += sums.lean[i, f]
+            lean_effect += e * sums.lean[i, f]
+        linear += np.array([lean_own, lean, b * lean, lean_effect])
+        quadratic[0] += np.array([own, with_one, b * with_one, with_effect])
+        quadratic[1, 1:] += np.array([one, b * one, one_effect])
+        quadratic[2, 2:] += np.array([b * b * one, b * one_effect])
+        quadratic[3, 3] += effect
+    for p in range(4):
+        for q in range(p):
+            quadratic[p, q] = quadratic[q, p]
+    return linear, quadratic
+
+
+def draw_scale_apart(
+    place: int,
+    values: Floats,
+    linear: Floats,
+    quadratic: Floats,
+    prior: LogNormal,
+    *,
+    rng: np.random.Generator,
+) -> None:
+    """Draw a log-normal scale given what it scales in its units, in place.
+
+    Parameters
+    ----------
+    place : int
+        Of the scale in `values`.
+    values : (4,) float
+        As `predictor_quadratic` names them.
+    linear, quadratic
+        As it returns them.
+    prior : LogNormal
+    rng : Generator
+    """
+    rest = linear[place] - quadratic[place] @ values + quadratic[place, place] * values[place]
+    values[place] = math.exp(
+        draw_log_scale(
+            rng,
+            math.log(values[place]),
+            0.0,
+            0.5 * quadratic[place, place],
+            0.0,
+            float(rest),
+            prior.center,
+            prior.precision,
+        )
+    )
+
+
+def draw_half_normal_apart(
+    place: int,
+    values: Floats,
+    linear: Floats,
+    quadratic: Floats,
+    sd: float,
+    *,
+    rng: np.random.Generator,
+) -> None:
+    """Draw a half-normal scale given what it scales in its units, in place.
+
+    Parameters
+    ----------
+    place, values, linear, quadratic, rng
+        As in `draw_scale_apart`.
+    sd : float
+        Of the prior.
+    """
+    rest = linear[place] - quadratic[place] @ values + quadratic[place, place] * values[place]
+    square = 0.5 * (quadratic[place, place] + sd**-2)
+    values[place] = math.exp(
+        draw_log_scale(rng, math.log(values[place]), 1.0, square, 0.0, float(rest), 0.0, 0.0)
+    )
+
+
+def draw_mean_apart(
+    place: int,
+    values: Floats,
+    linear: Floats,
+    quadratic: Floats,
+    sd: float,
+    *,
+    rng: np.random.Generator,
+) -> None:
+    """Draw a mean of prior N(0, sd) given how items differ from it, in place.
+
+    Parameters
+    ----------
+    place, values, linear, quadratic, rng
+        As in `draw_scale_apart`.
+    sd : float
+        Of the prior.
+    """
+    rest = linear[place] - quadratic[place] @ values + quadratic[place, place] * values[place]
+    precision = quadratic[place, place] + sd**-2
+    values[place] = rest / precision + rng.standard_normal() / math.sqrt(precision)
+
+
+def draw_scale_of(
+    scale: float, square_sum: float, n: int, prior: LogNormal, *, rng: np.random.Generator
+) -> float:
+    """Return a draw of a log-normal scale given n normal numbers of that scale.
+
+    Parameters
+    ----------
+    scale : float
+        As it is.
+    square_sum : float
+        Of the numbers.
+    n : int
+    prior : LogNormal
+    rng : Generator
+
+    Returns
+    -------
+    float
+    """
+    return math.exp(
+        draw_log_scale(
+            rng, math.log(scale), -n, 0.0, 0.5 * square_sum, 0.0, prior.center, prior.precision
+        )
+    )
+
+
+def draw_half_normal_of(
+    scale: float, square_sum: float, n: int, sd: float, *, rng: np.random.Generator
+) -> float:
+    """Return a draw of a half-normal scale given n normal numbers of that scale.
+
+    Parameters
+    ----------
+    scale, square_sum, n, rng
+        As in `draw_scale_of`.
+    sd : float
+        Of the prior.
+
+    Returns
+    -------
+    float
+    """
+    return math.exp(
+        draw_log_scale(rng, math.log(scale), 1.0 - n, 0.5 * sd**-2, 0.5 * square_sum, 0.0, 0.0, 0.0)
+    )
+
+
+def draw_mean_of(values: Floats, scale: float, sd: float, *, rng: np.random.Generator) -> float:
+    """Return a draw of a mean of prior N(0, sd) given normal numbers about it.
+
+    Parameters
+    ----------
+    values : (n,) float
+    scale : float
+        Of the numbers about their mean.
+    sd : float
+    rng : Generator
+
+    Returns
+    -------
+    float
+    """
+    precision = len(values) / scale**2 + sd**-2
+    mean = values.sum() / scale**2 / precision
+    return float(mean + rng.standard_normal() / math.sqrt(precision))
+
+
+def draw_common_factor(
+    ability_square: float,
+    n: int,
+    loading_scale: float,
+    prior: LogNormal,
+    *,
+    rng: np.random.Generator,
+) -> float:
+    r"""Return a factor of all abilities that divides all loadings and their scale.
+
+    Parameters
+    ----------
+    ability_square : float
+        Sum of the squares of n standard normal numbers that the factor multiplies.
+    n : int
+    loading_scale : float
+        As it is.
+    prior : LogNormal
+        Of the loading scale.
+    rng : Generator
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Loadings in units of their scale do not move, so that only abilities and the prior of the scale
+    have a say: :math:`n\log c - c^2 \sum\theta^2/2` and the normal log density of
+    :math:`\log s - \log c`, against the Haar measure.
+
+    References
+    ----------
+    Liu and Sabatti (2000), theorem 1.
+    """
+    center = math.log(loading_scale) - prior.center
+    return math.exp(
+        draw_log_scale(rng, 0.0, n, 0.5 * ability_square, 0.0, 0.0, center, prior.precision)
+    )
