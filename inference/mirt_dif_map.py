@@ -39,7 +39,6 @@ from neartie.models.priors import MirtDifPriors
 type ScaleRule = Literal["answers", "prior"]
 type Errors = Literal["auto", "joint", "known"]
 
-MOST_DIMENSIONS: Final = 128
 #: Nats by which starts may differ and still have found one optimum.
 _SAME_OPTIMUM: Final = 1e-6
 #: Below so many answers for each parameter of an item, intervals are known to be too short.
@@ -68,7 +67,7 @@ def fit_mirt_dif_map(
         Right/wrong answers, the model table with the column `family`; missing cells do not count.
         The order of rows and columns changes nothing.
     dimension : int
-        K, the number of dimensions of ability, up to 128.
+        K, the number of dimensions of ability.
     priors : MirtDifPriors, optional
         Of the scales; not used where these are given.
     scales : MirtDifScales or {'answers', 'prior'}
@@ -312,10 +311,8 @@ def _check_options(
     dimension: int, scales: object, errors: str, starts: int, max_iterations: int
 ) -> None:
     whole = isinstance(dimension, int | np.integer) and not isinstance(dimension, bool)
-    if not whole or not 1 <= dimension <= MOST_DIMENSIONS:
-        raise ValueError(
-            f"dimension must be a whole number from 1 to {MOST_DIMENSIONS}, got {dimension!r}"
-        )
+    if not whole or dimension < 1:
+        raise ValueError(f"dimension must be a whole number of at least 1, got {dimension!r}")
     rules = get_args(ScaleRule.__value__)
     if not isinstance(scales, MirtDifScales) and scales not in rules:
         raise ValueError(

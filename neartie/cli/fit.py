@@ -24,6 +24,8 @@ from neartie.cli.fit_options import (
     MinEssOption,
     Optimiser,
     OptimiserOption,
+    Scales,
+    ScalesOption,
     Slopes,
     SparseOption,
     ThinOption,
@@ -43,6 +45,7 @@ from neartie.cli.fit_run import (
     refuse_mode_of_scales,
     refuse_without_posterior,
     run_map,
+    run_mirt_map,
     run_posterior,
     sampling_of,
 )
@@ -171,10 +174,11 @@ def fit_mirt_dif(
     items: ItemsOption = None,
     models: ModelsOption = None,
     dimension: DimensionOption = None,
-    engine: EngineOption = Engine.nuts,
+    engine: TwoPLEngineOption = TwoPLEngine.nuts,
     zero_sum: ZeroSumOption = ZeroSums.families,
     sparse: SparseOption = False,
     family_means: FamilyMeansOption = False,
+    scales: ScalesOption = Scales.answers,
     draws: DrawsOption = 1000,
     tune: TuneOption = 1000,
     chains: ChainsOption = 4,
@@ -194,9 +198,29 @@ def fit_mirt_dif(
     json: JsonOption = False,
 ) -> None:
     """Several abilities, and effects of families on items: the multidimensional model."""
-    refuse_mode_of_scales(engine)
+    check_level(level)
+    is_map = engine is TwoPLEngine.map
+    if is_map:
+        refuse_without_posterior(
+            engine, sparse=sparse, family_means=family_means, log_likelihood=log_likelihood
+        )
+    else:
+        refuse_mode_of_scales(engine)
+        refuse_but_for_map(scales=scales is not Scales.answers)
     data = load_answers(responses, items, models, rows, scores, threshold, repeats, families=True)
     k = dimension if dimension is not None else dimension_of(data, seed)
+    if is_map:
+        run_mirt_map(
+            data,
+            dimension=k,
+            zero_sum=zero_sum.value,
+            scales=scales.value,
+            level=level,
+            name=benchmark_name(responses, name),
+            out=out,
+            json=json,
+        )
+        return
     run_posterior(
         data,
         kind="mirt-dif",
@@ -207,7 +231,7 @@ def fit_mirt_dif(
             "family_means": family_means,
         },
         sampling=sampling_of(
-            engine,
+            Engine(engine.value),
             draws,
             tune,
             chains,

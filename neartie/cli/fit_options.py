@@ -40,6 +40,13 @@ class Optimiser(StrEnum):
     adam = "adam"
 
 
+class Scales(StrEnum):
+    """Where the scales of priors come from, at the joint mode."""
+
+    answers = "answers"
+    prior = "prior"
+
+
 class Unit(StrEnum):
     """Of ability, at the joint mode."""
 
@@ -104,6 +111,13 @@ OptimiserOption = Annotated[
 UnitOption = Annotated[
     Unit,
     typer.Option("--unit", help="Of ability: the mode's as printed, or the posterior's (map)."),
+]
+ScalesOption = Annotated[
+    Scales,
+    typer.Option(
+        "--scales",
+        help="At what the priors' scales are held: found from the answers, or medians (map).",
+    ),
 ]
 ItemsFromOption = Annotated[
     Path | None,

@@ -116,13 +116,13 @@ def refuse_but_for_map(**asked: bool) -> None:
             raise typer.BadParameter(f"--{option.replace('_', '-')} is for the engine map")
 
 
-def refuse_mode_of_scales(engine: Engine) -> None:
+def refuse_mode_of_scales(engine: TwoPLEngine) -> None:
     """Refuse a search for the mode of a model whose scales are always estimated."""
-    if engine is Engine.laplace:
+    if engine is TwoPLEngine.laplace:
         raise typer.BadParameter(
             "the scales of mirt-dif are estimated, and its mode lies where they vanish or nowhere, "
-            "so that laplace would say nothing of the data; use --engine advi for a first look, or "
-            "nuts"
+            "so that laplace would say nothing of the data; use --engine map, which holds them, for "
+            "a first look, or nuts"
         )
 
 
@@ -244,6 +244,36 @@ def run_map(
             table, mean, sd = known
             scored = score_models(data, table, prior_mean=mean, prior_sd=sd, level=level)
             summary = summarise_scored(scored, data, table, source=str(items_from))
+        _write(summary, out, name=name, posterior=None)
+    _show(summary, out, json=json)
+
+
+def run_mirt_map(
+    data: Responses,
+    *,
+    dimension: int,
+    zero_sum: str,
+    scales: str,
+    level: float,
+    name: str,
+    out: Path,
+    json: bool,
+) -> None:
+    """Find the joint mode of the multidimensional model, write its files, show it."""
+    from neartie.data.errors import CaveatWarning
+    from neartie.data.files import output_folder
+    from neartie.inference.mirt_dif_map import fit_mirt_dif_map
+    from neartie.inference.mirt_dif_summary import summarise_mirt_dif
+
+    with output_folder(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore", CaveatWarning)
+        found = fit_mirt_dif_map(
+            data,
+            dimension=dimension,
+            scales=scales,  # type: ignore[arg-type]
+            zero_sum=zero_sum,  # type: ignore[arg-type]
+        )
+        summary = summarise_mirt_dif(found, data, level=level)
         _write(summary, out, name=name, posterior=None)
     _show(summary, out, json=json)
 

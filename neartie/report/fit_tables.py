@@ -84,17 +84,18 @@ def flagged_items(summary: FitSummary) -> tuple[Table, int]:
 
 def effects(summary: FitSummary) -> Table:
     """Return the family effects that are surest not to be zero: furthest away, in their own sd."""
+    error = "sd" if "sd" in summary.dif else "se"
     columns = (
         Column(head="item", numeric=False, long=True),
         Column(head="family", numeric=False),
         Column(head="effect, logit"),
-        Column(head="sd"),
+        Column(head="sd" if error == "sd" else "SE"),
         Column(head=f"{summary.level:.0%} interval"),
     )
     caption = "Family effects furthest from zero"
     if summary.dif.empty:
         return Table(caption=caption, columns=columns, rows=())
-    size = (summary.dif["effect"] / summary.dif["sd"]).abs()
+    size = (summary.dif["effect"] / summary.dif[error]).abs()
     order = summary.dif.assign(size=size).sort_values(
         ["size", "item", "family"], ascending=[False, True, True]
     )
@@ -103,14 +104,15 @@ def effects(summary: FitSummary) -> Table:
             row["item"],
             row["family"],
             number(row["effect"]),
-            number(row["sd"]),
+            number(row[error]),
             span(row["low"], row["high"]),
         )
         for row in order.head(MOST_EFFECTS).to_dict("records")
     )
+    unit = "posterior sd" if error == "sd" else "standard error"
     note = (
-        "In units of their posterior sd. Picked from many: some would stand here if no family "
-        "differed at all."
+        f"In units of their {unit}. Picked from many: some would stand here if no family differed "
+        "at all."
     )
     return Table(caption=caption, columns=columns, rows=rows, note=note)
 

@@ -143,7 +143,7 @@ def test_a_mode_is_not_sought_of_scales_that_are_estimated(answers, tmp_path, ca
     assert main(["fit", "mirt-dif", str(answers), *arguments]) == 2
     said = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert "the scales of mirt-dif are estimated" in said
-    assert "use --engine advi" in said
+    assert "use --engine map, which holds them" in said
     assert not out.exists()
 
 
