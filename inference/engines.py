@@ -22,6 +22,7 @@ from neartie.inference.nuts import sample_nuts
 from neartie.inference.pathfinder import approximate_pathfinder
 
 SAMPLERS: Final = ("nuts", "gibbs")
+BACKENDS: Final = ("numba", "jax")
 ENGINES: Final = (*SAMPLERS, "laplace", "pathfinder", "advi")
 
 
@@ -38,6 +39,7 @@ class Settings:
     thin: int
     min_ess: float | None
     checkpoint: str | PathLike[str] | None
+    backend: str = "numba"
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
@@ -53,6 +55,10 @@ class Settings:
                 raise ValueError(f"{name} must be at least {least}, got {value}")
         if not 0 < self.target_accept < 1:
             raise ValueError(f"target_accept must lie in (0, 1), got {self.target_accept}")
+        if self.backend not in BACKENDS:
+            raise ValueError(f"backend must be numba or jax, got {self.backend!r}")
+        if self.backend == "jax" and self.engine == "gibbs":
+            raise ValueError("the engine gibbs has no backend jax; use the engine nuts with it")
         self._check_gibbs()
 
     def _check_gibbs(self) -> None:
@@ -90,6 +96,8 @@ class Settings:
             kept |= {"target_accept": self.target_accept}
         if self.engine == "gibbs":
             kept |= {"thin": self.thin, "min_ess": self.min_ess}
+        if self.backend != "numba":
+            kept["backend"] = self.backend
         return kept
 
 
@@ -127,7 +135,7 @@ def run_engine(
         )
     if client is not None:
         raise ValueError(f"client is for the engine gibbs, not for {settings.engine}")
-    flat = flatten_model(model)
+    flat = flatten_model(model, backend=settings.backend)
     draws = settings.draws
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     if settings.engine == "laplace":

@@ -58,6 +58,7 @@ def fit(
     thin: int = 1,
     min_ess: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    backend: str = "numba",
     memory_limit: int | None = None,
     client: Client | None = None,
     progress: Progress | None = None,
@@ -99,6 +100,9 @@ def fit(
     checkpoint : path, optional
         Of `gibbs`: a file from which a run that was cut off goes on to the same draws; taken away
         at the end.
+    backend : {'numba', 'jax'}
+        Of all but `gibbs`: what computes the density. JAX uses an accelerator where it finds one;
+        `pip install "neartie[jax]"`.
     memory_limit : int, byte, optional
         The memory that is free when left out.
     client : Dask client, optional
@@ -151,6 +155,7 @@ def fit(
         thin=thin,
         min_ess=min_ess,
         checkpoint=checkpoint,
+        backend=backend,
     )
     model = _model(model_or_data, kind=kind, options=options)
     seed = seed_of(rng)

@@ -36,6 +36,8 @@ class FlatModel:
     coords : mapping of dimension to labels
     observed : tuple of str
         Observed variables whose data may be replaced, see `with_observed`.
+    backend : str
+        What compiled the density.
     """
 
     size: int
@@ -49,6 +51,7 @@ class FlatModel:
     _shared: tuple[Any, ...]
     observed: tuple[str, ...] = ()
     _places: Mapping[str, int] = field(default_factory=dict)
+    backend: str = "numba"
 
     def with_observed(self, data: Mapping[str, NDArray[Any]]) -> FlatModel:
         """Return the same model, compiled once, given other data of the same shape.
@@ -90,6 +93,8 @@ class FlatModel:
             As `evaluate`. It takes some seconds of compilation, which pay off only where
             threads share the work.
         """
+        if self.backend == "jax":
+            return self.evaluate  # what JAX compiles lets threads run
         import numba
 
         compiled = self._compiled
@@ -137,7 +142,7 @@ class FlatModel:
         return known if len(known) == n else tuple(f"{name}_dim_{axis}" for axis in range(n))
 
 
-def flatten_model(model: Any, *, replaceable: bool = False) -> FlatModel:
+def flatten_model(model: Any, *, replaceable: bool = False, backend: str = "numba") -> FlatModel:
     """Compile the log density of a model, its gradient, and what turns a point into variables.
 
     Parameters
@@ -147,6 +152,9 @@ def flatten_model(model: Any, *, replaceable: bool = False) -> FlatModel:
     replaceable : bool
         Whether `FlatModel.with_observed` may replace the observed data, which are otherwise
         compiled into the density.
+    backend : {'numba', 'jax'}
+        What compiles density and gradient. JAX runs them on an accelerator where it finds one,
+        in double precision.
 
     Returns
     -------
@@ -155,11 +163,11 @@ def flatten_model(model: Any, *, replaceable: bool = False) -> FlatModel:
     Raises
     ------
     DataError
-        If the model has no unknown, or a discrete one.
+        If the model has no unknown, or a discrete one; if JAX is asked for and not installed.
 
     Notes
     -----
-    Compilation goes through numba, so that no C++ compiler is needed; what was compiled once for
+    Compilation goes through numba unless JAX is asked for, so that no C++ compiler is needed; what was compiled once for
     a model of the same form is taken from a cache on disk.
     """
     import pytensor.tensor as pt
@@ -167,6 +175,8 @@ def flatten_model(model: Any, *, replaceable: bool = False) -> FlatModel:
     from pytensor.gradient import grad
     from pytensor.graph.replace import clone_replace
 
+    if backend == "jax":
+        _require_jax()
     if not model.free_RVs:
         raise DataError("the model has no unknown to infer")
     if model.discrete_value_vars:
@@ -193,7 +203,7 @@ def flatten_model(model: Any, *, replaceable: bool = False) -> FlatModel:
     own = {variable.name for variable in [*model.free_RVs, *model.deterministics]}
     kept = [variable for variable in model.unobserved_value_vars if variable.name in own]
     with model:
-        function = compile_graph([flat], outputs, mode="NUMBA")
+        function = compile_graph([flat], outputs, mode=backend.upper())
         # Few and cheap operations a draw: Python's mode is quick enough, and compiles at once.
         expand = compile_graph(
             [flat], clone_replace(kept, replaced), mode="FAST_COMPILE", on_unused_input="ignore"
@@ -216,7 +226,15 @@ def flatten_model(model: Any, *, replaceable: bool = False) -> FlatModel:
         _shared=shared,
         observed=tuple(places),
         _places=places,
+        backend=backend,
     )
+
+
+def _require_jax() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("jax") is None:
+        raise DataError('the backend jax is not installed: pip install "neartie[jax]"')
 
 
 def _fed_data(model: Any) -> dict[str, tuple[Any, Any]]:
@@ -276,6 +294,8 @@ def data_of(variable: Any) -> Any:
 def _evaluator(compiled: Callable[..., Any], shared: tuple[Any, ...]) -> Evaluate:
     def evaluate(point: Floats) -> tuple[float, Floats]:
         log_density, gradient = compiled(point, *shared)
-        return float(log_density), cast(Floats, gradient)
+        # JAX hands out arrays of its own, which are read only.
+        found = gradient if isinstance(gradient, np.ndarray) else np.array(gradient)
+        return float(log_density), cast(Floats, found)
 
     return evaluate
