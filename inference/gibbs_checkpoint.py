@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neartie.data.errors import DataError
-from neartie.data.files import to_json
+from neartie.data.files import temporary_prefix, to_json
 from neartie.data.tabular import os_reason
 from neartie.inference.gibbs_protocol import State
 
@@ -89,7 +89,7 @@ def write_checkpoint(run: Run, path: str | PathLike[str], *, signature: Mapping[
         arrays[f"{number}/ points"] = run.points[number, : run.kept]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=temporary_prefix(), dir=target.parent)
         try:
             with os.fdopen(handle, "w+b") as stream:
                 stream.write(bytes(_DIGEST))

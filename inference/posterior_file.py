@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from neartie.data.errors import DataError
+from neartie.data.files import remove_abandoned, temporary_prefix
 from neartie.data.tabular import os_reason
 
 # Needs no C library of its own beside h5py's, which its wheels bring along.
@@ -41,14 +42,16 @@ def write_posterior(posterior: xr.DataTree, path: str | PathLike[str]) -> Path:
     Notes
     -----
     It is written beside the target and then takes the target's name in one step: an error or an
-    interrupt leaves the old file or the new one, never a part. Equal posteriors give equal bytes.
+    interrupt leaves the old file or the new one, never a part, and what a killed process left beside
+    it is removed by the next one. Equal posteriors give equal bytes.
     """
     target = Path(path)
     if target.is_dir():
         raise DataError(f"{target} is a folder; name a file to write to")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".neartie.", dir=target.parent) as place:
+        remove_abandoned(target.parent)
+        with tempfile.TemporaryDirectory(prefix=temporary_prefix(), dir=target.parent) as place:
             whole = Path(place) / "posterior.nc"
             posterior.to_netcdf(whole, engine=_ENGINE)
             os.replace(whole, target)

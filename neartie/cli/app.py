@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from neartie.cli.content_audit import content_audit
 from neartie.cli.demo import demo
 from neartie.cli.describe import describe
 from neartie.cli.fit import fits
+from neartie.cli.interrupts import EXIT_INTERRUPTED, hear_signals
 from neartie.cli.rank import rank
 from neartie.cli.score import score
 from neartie.cli.screen import screen
@@ -34,8 +34,6 @@ from neartie.data.wording import printable
 EXIT_BROKEN_PIPE = 1
 EXIT_DATA = 2
 EXIT_CONVERGENCE = 3
-EXIT_INTERRUPTED = 130
-EXIT_TERMINATED = 143
 
 app = typer.Typer(
     name="neartie",
@@ -98,8 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     if arguments is None:
-        # As an exception, so that what is half done is cleared away on the way out.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_TERMINATED))
+        hear_signals()
         if isinstance(sys.stdout, io.TextIOWrapper):
             # A pipe on Windows, say, has no τ; that must not cost the rest of the text.
             sys.stdout.reconfigure(errors="backslashreplace")

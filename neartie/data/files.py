@@ -14,7 +14,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -123,7 +123,7 @@ def write_bytes_atomic(content: bytes, path: str | PathLike[str]) -> Path:
     temporary: Path | None = None
     try:
         _make_folder(target.parent)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=temporary_prefix(), dir=target.parent)
         temporary = Path(name)
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
@@ -160,7 +160,7 @@ def output_folder(path: str | PathLike[str]) -> Iterator[Path]:
     ------
     Path
         A folder beside the target, or in it. After an error it is removed, and the target is as
-        before. One left by a process of this machine that was killed is removed here.
+        before. What a process of this machine left there that was killed is removed here.
 
     Raises
     ------
@@ -182,8 +182,8 @@ def output_folder(path: str | PathLike[str]) -> Iterator[Path]:
         # Inside a target that exists, which may be the only writable folder of its file system.
         above = target if target.is_dir() else target.parent
         _make_folder(above)
-        _remove_abandoned(above)
-        temporary = Path(tempfile.mkdtemp(prefix=f".neartie.{_host()}.{os.getpid()}.", dir=above))
+        remove_abandoned(above)
+        temporary = Path(tempfile.mkdtemp(prefix=temporary_prefix(), dir=above))
     except OSError as error:
         raise DataError(f"{target} cannot be written: {os_reason(error)}") from error
     try:
@@ -196,12 +196,25 @@ def output_folder(path: str | PathLike[str]) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _remove_abandoned(folder: Path) -> None:
-    """Remove what processes of this machine left that were killed before they could."""
+def temporary_prefix() -> str:
+    """Return how the names of temporary files and folders begin: with their machine and process.
+
+    By these `remove_abandoned` knows what a process left that was killed.
+    """
+    return f".neartie.{_host()}.{os.getpid()}."
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove what processes of this machine left in a folder that were killed before they could."""
     for place in folder.glob(f".neartie.{_host()}.*.*"):
         process = place.name.split(".")[3]
-        if process.isdecimal() and not _is_running(int(process)) and not place.is_symlink():
+        if not process.isdecimal() or _is_running(int(process)) or place.is_symlink():
+            continue
+        if place.is_dir():
             shutil.rmtree(place, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                place.unlink()
 
 
 def _host() -> str:

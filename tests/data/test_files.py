@@ -277,3 +277,28 @@ def test_a_kill_leaves_the_target_alone(tmp_path) -> None:
     fill(tmp_path / "out", ["a.csv"])
     found = sorted(place.name for place in tmp_path.iterdir())
     assert found == sorted([".neartie.elsewhere.1.x", living.name, "out"])
+
+
+@pytest.mark.parametrize("what", ["a text", "a posterior"])
+def test_what_a_kill_leaves_of_a_single_file_goes_too(tmp_path, what) -> None:
+    """A kill in the midst of writing, and the next command that writes to this folder."""
+    script = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "kill = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "os.replace = kill\n"
+    )
+    script += {
+        "a text": "from neartie.data.files import write_text_atomic\n"
+        "write_text_atomic('half', Path(sys.argv[1]) / 'a.csv')\n",
+        "a posterior": "import xarray as xr\n"
+        "from neartie.inference.posterior_file import write_posterior\n"
+        "tree = xr.DataTree.from_dict({'posterior': xr.Dataset({'a': 1.0})})\n"
+        "write_posterior(tree, Path(sys.argv[1]) / 'posterior.nc')\n",
+    }[what]
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".neartie.")
+    fill(tmp_path, ["b.csv"])
+    assert [place.name for place in tmp_path.iterdir()] == ["b.csv"]
