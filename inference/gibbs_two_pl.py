@@ -105,6 +105,8 @@ class TwoPLSampler:
     ----------
     names : tuple of str
         The free variables of the PyMC model.
+    problem : Problem
+        The options and the data.
 
     Notes
     -----
@@ -119,7 +121,7 @@ class TwoPLSampler:
 
     def __init__(self, names: tuple[str, ...], problem: Problem) -> None:
         self.names = names
-        self._problem = problem
+        self.problem = problem
         self._steps = tuple(available_steps(problem).items())
         labels = ["ability", "difficulty" if problem.discrimination == "one" else "item"]
         labels += [name for name, _ in self._steps]
@@ -127,7 +129,7 @@ class TwoPLSampler:
 
     def start(self, rng: np.random.Generator) -> State:
         """Return values around what accuracies say, with scales from their priors."""
-        problem, priors = self._problem, self._problem.priors
+        problem, priors = self.problem, self.problem.priors
         scales = np.exp(priors.log_scale_sd * rng.standard_normal(3))
         estimated = problem.discrimination == "one", problem.hierarchical, problem.hierarchical
         ability_scale, first_factor, second_factor = np.where(estimated, scales, 1.0).tolist()
@@ -176,7 +178,7 @@ class TwoPLSampler:
 
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
         """Draw every block once, in place."""
-        problem, point = self._problem, self.read(state)
+        problem, point = self.problem, self.read(state)
         accepted = np.zeros((2, len(self._labels)))
         accepted[0, :2] = problem.n_model, problem.n_item
         accepted[1, 0], _ = draw_values(
@@ -205,7 +207,7 @@ class TwoPLSampler:
         if problem.discrimination != "one":
             move_unit(point, problem, rng)
         if problem.discrimination == "signed":
-            flip_direction(point, problem, rng)
+            flip_direction(point, rng)
         draw_populations(point, problem, rng)
         if problem.n_family:
             draw_family_means(point, problem, rng)
@@ -225,7 +227,7 @@ class TwoPLSampler:
 
     def read(self, state: State) -> Point:
         """Return the point that a state holds."""
-        problem, priors = self._problem, self._problem.priors
+        problem, priors = self.problem, self.problem.priors
         signed = problem.discrimination == "signed"
         n_item, names = problem.n_item, self.names
 
@@ -263,7 +265,7 @@ class TwoPLSampler:
         )
 
     def _write(self, point: Point, state: State) -> None:
-        problem = self._problem
+        problem = self.problem
         values: dict[str, Any] = {
             "ability": point.ability,
             "ability_scale": point.ability_scale,
@@ -288,7 +290,7 @@ class TwoPLSampler:
         self, point: Point, state: State, rng: np.random.Generator
     ) -> tuple[int, float]:
         """Draw the items; return how many proposals were accepted, and the log-likelihood."""
-        problem, anchor = self._problem, state["_anchor_intercept"]
+        problem, anchor = self.problem, state["_anchor_intercept"]
         if problem.discrimination != "one":
             return draw_items(
                 rng,

@@ -215,10 +215,17 @@ def move_unit(point: Point, problem: Problem, rng: np.random.Generator) -> None:
     stretch_unit(point, problem, log_unit)
 
 
-def flip_direction(point: Point, problem: Problem, rng: np.random.Generator) -> None:
-    """Turn abilities and signed slopes round, as the prior of the slopes has it."""
-    change = -2.0 * point.first_mean * float(point.first.sum()) / point.first_scale**2
-    if math.log1p(-rng.random()) < change:
+def flip_log_ratio(point: Point) -> float:
+    """Return the gain in log density when abilities and signed slopes turn round, nat.
+
+    Only the prior of the slopes tells one direction from the other.
+    """
+    return -2.0 * point.first_mean * float(point.first.sum()) / point.first_scale**2
+
+
+def flip_direction(point: Point, rng: np.random.Generator) -> None:
+    """Propose to turn abilities and signed slopes round, and accept it or stay."""
+    if math.log1p(-rng.random()) < flip_log_ratio(point):
         point.ability *= -1.0
         point.first *= -1.0
         point.family_mean *= -1.0
