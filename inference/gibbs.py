@@ -16,7 +16,7 @@ from neartie.models.record import ATTRIBUTE, ModelRecord
 _SAMPLERS: Final = {
     "two-pl": ("neartie.inference.gibbs_two_pl", "gibbs_two_pl"),
     "mirt-dif": ("neartie.inference.gibbs_mirt_dif", "gibbs_mirt_dif"),
-    "residual-dif": ("neartie.inference.gibbs_mirt_dif", "gibbs_residual_dif"),
+    "residual-dif": ("neartie.inference.gibbs_residual_dif", "gibbs_residual_dif"),
     "bradley-terry": ("neartie.inference.gibbs_bradley_terry", "gibbs_bradley_terry"),
 }
 

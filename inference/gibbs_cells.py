@@ -9,6 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.flat_model import data_of, observed_arrays
+from neartie.inference.gibbs_item_kernel import (
+    ItemSums,
+    add_item_sums,
+    draw_weights,
+    packed_products,
+)
 
 type Floats = NDArray[np.float64]
 
@@ -111,3 +117,49 @@ def arrange_cells(
         offset=np.empty((0, 0)) if offset is None else np.ascontiguousarray(offset[:, order]),
         lean=np.add.reduceat(signs, start[:-1], axis=1),
     )
+
+
+def weigh_answers(
+    cells: FamilyCells,
+    loading: Floats,
+    intercept: Floats,
+    ability: Floats,
+    *,
+    rng: np.random.Generator,
+) -> tuple[Floats, ItemSums]:
+    """Draw the Pólya–Gamma weights, and sum them over models.
+
+    Parameters
+    ----------
+    cells : FamilyCells
+    loading : (n_item, K) float
+        K may be 0.
+    intercept : (n_item, F) float, logit
+        Of the items, for each family.
+    ability : (n_model, K) float
+        In the order of the cells.
+    rng : Generator
+
+    Returns
+    -------
+    weights : (n_item, n_model) float
+        0 where there is no answer.
+    sums : ItemSums
+    """
+    weights = np.empty(cells.answers.shape)
+    by_factor = np.ascontiguousarray(ability.T)
+    draw_weights(
+        rng, cells.answers, cells.offset, loading, intercept, by_factor, cells.start, weights
+    )
+    n_item, n_factor = loading.shape
+    n_packed = n_factor * (n_factor + 1) // 2
+    sums = ItemSums(
+        gram=np.empty((n_item, n_packed)),
+        cross=np.empty((n_item, cells.n_family, n_factor)),
+        total=np.empty((n_item, cells.n_family)),
+        lean_ability=np.empty((n_item, n_factor)),
+        lean=np.empty((n_item, cells.n_family)),
+    )
+    products = packed_products(ability, n_packed + n_factor)
+    add_item_sums(weights, cells.answers, cells.offset, products, cells.start, sums)
+    return weights, sums

@@ -11,30 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.gibbs_ability_kernel import ability_sums, draw_abilities
-from neartie.inference.gibbs_cells import FamilyCells, family_cells
+from neartie.inference.gibbs_cells import FamilyCells, family_cells, weigh_answers
 from neartie.inference.gibbs_effects import CommonEffects, Effects
-from neartie.inference.gibbs_groups import draw_factor_map, draw_shifts, shift_terms
-from neartie.inference.gibbs_item_kernel import (
-    ItemPriors,
-    ItemSums,
-    add_item_sums,
-    contrast_basis,
-    draw_items,
-    draw_weights,
-    packed_products,
-    tie_items,
-)
+from neartie.inference.gibbs_item_draws import ItemPriors, contrast_basis, draw_items
+from neartie.inference.gibbs_item_kernel import ItemSums, packed_products
+from neartie.inference.gibbs_mirt_moves import Unknowns, shift_families, turn_factors, width_terms
 from neartie.inference.gibbs_protocol import State
 from neartie.inference.gibbs_scales import (
     LogNormal,
-    draw_common_factor,
     draw_mean_apart,
     draw_mean_of,
     draw_scale_apart,
     draw_scale_of,
     predictor_quadratic,
 )
-from neartie.inference.gibbs_sparse import SparseEffects
+from neartie.inference.gibbs_sparse import sparse_effects
 from neartie.models.priors import MirtDifPriors
 from neartie.models.record import record_of
 
@@ -58,30 +49,16 @@ def gibbs_mirt_dif(model: Any) -> MirtDifSampler:
     Raises
     ------
     ValueError
-        For sparse effects that sum to zero over items too: they have no Gaussian conditional.
+        For sparse effects that sum to zero over items too: all items would hang together.
     """
     record = record_of(model)
-    options = record.options
-    priors = MirtDifPriors(**record.priors)
-    tied = options["zero_sum"] == "families_and_items"
-    if options["sparse"] and tied:
-        raise ValueError(
-            "the engine gibbs does not sample sparse=True together with "
-            "zero_sum='families_and_items'; use zero_sum='families', or the engine nuts"
-        )
+    options, priors = record.options, MirtDifPriors(**record.priors)
     cells = family_cells(model)
-    basis = contrast_basis(cells.n_family)
-    n_item = len(cells.answers)
+    n_item, basis = len(cells.answers), contrast_basis(cells.n_family)
+    tied = options["zero_sum"] == "families_and_items"
     effects: Effects
     if options["sparse"]:
-        effects = SparseEffects(
-            n_item=n_item,
-            basis=basis,
-            global_scale=priors.dif_global_scale,
-            local_df=priors.dif_local_df,
-            slab_scale=priors.dif_slab_scale,
-            slab_df=priors.dif_slab_df,
-        )
+        effects = sparse_effects(priors, n_item=n_item, basis=basis, tied=tied)
     else:
         effects = CommonEffects(n_item=n_item, basis=basis, tied=tied, scale_sd=priors.dif_scale_sd)
     return MirtDifSampler(
@@ -89,32 +66,11 @@ def gibbs_mirt_dif(model: Any) -> MirtDifSampler:
         cells=cells,
         dimension=options["dimension"],
         priors=priors,
+        basis=basis,
         effects=effects,
         tied=tied,
         family_means=options["family_means"],
     )
-
-
-@dataclass(slots=True, eq=False)
-class _Unknowns:
-    """Parts of a state in the form that kernels take; models family by family.
-
-    Attributes
-    ----------
-    ability : (n_model, K) float
-    means : (F - 1, K) float
-        Contrasts of the family means; no rows without them.
-    loading : (n_item, K) float
-    easiness : (n_item,) float, logit
-    effects : (n_item, F - 1) float
-        Standard effects as contrasts.
-    """
-
-    ability: Floats
-    means: Floats
-    loading: Floats
-    easiness: Floats
-    effects: Floats
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -128,6 +84,8 @@ class MirtDifSampler:
     cells : FamilyCells
     dimension : int
     priors : MirtDifPriors
+    basis : (F, F - 1) float
+        Orthonormal contrasts of families.
     effects : Effects
     tied : bool
         Whether effects sum to zero over items too.
@@ -154,6 +112,7 @@ class MirtDifSampler:
     cells: FamilyCells
     dimension: int
     priors: MirtDifPriors
+    basis: Floats
     effects: Effects
     tied: bool
     family_means: bool
@@ -170,49 +129,61 @@ class MirtDifSampler:
         return LogNormal(math.log(self.priors.easiness_scale), self.priors.log_scale_sd**-2)
 
     def start(self, rng: np.random.Generator) -> State:
-        """Return abilities from the prior, easiness about what the answers say, little else."""
+        """Return abilities from the prior, easiness about what the answers say, small loadings.
+
+        A sweep draws the items first, so that the abilities are what a chain starts from.
+        """
         n_item, n_model = self.cells.answers.shape
         share = self.cells.shares_right()
         easiness = 1.2 * np.log(share / (1 - share)) + 0.5 * rng.standard_normal(n_item)
-        scale = math.exp(self.loading_scale_prior.center + rng.uniform(-0.3, 0.3))
+        loading_scale = math.exp(self.loading_scale_prior.center + rng.uniform(-0.3, 0.3))
+        easiness_scale = self.priors.easiness_scale * math.exp(rng.uniform(-0.3, 0.3))
         state: State = {
             "ability": rng.standard_normal((self.dimension, n_model)),
-            "loading": 0.3 * scale * rng.standard_normal((n_item, self.dimension)),
-            "loading_scale": np.array(scale),
+            "loading": 0.3 * loading_scale * rng.standard_normal((n_item, self.dimension)),
+            "loading_scale": np.array(loading_scale),
             "easiness": easiness,
             "easiness_mean": np.array(easiness.mean() + 0.3 * rng.standard_normal()),
-            "easiness_scale": np.array(
-                self.priors.easiness_scale * math.exp(rng.uniform(-0.3, 0.3))
-            ),
+            "easiness_scale": np.array(easiness_scale),
         }
         self.effects.start(state, rng)
         if self.family_means:
-            means = 0.5 * self.priors.family_mean_sd
-            drawn = means * rng.standard_normal((self.dimension, self.cells.n_family - 1))
-            state["family_mean"] = drawn @ contrast_basis(self.cells.n_family).T
+            drawn = rng.standard_normal((self.dimension, self.basis.shape[1]))
+            state["family_mean"] = 0.5 * self.priors.family_mean_sd * drawn @ self.basis.T
         return {name: np.array(state[name], order="C") for name in self.names}
 
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
         """Draw every block once, in place; nothing is tuned."""
         unknowns = self._read(state)
-        weights, sums = self._weigh(state, unknowns, rng)
+        intercepts = unknowns.intercepts(self.effects.width(state), self.basis)
+        weights, sums = weigh_answers(
+            self.cells, unknowns.loading, intercepts, unknowns.ability, rng=rng
+        )
         self._draw_scales_apart(state, unknowns, sums, rng)
-        self._draw_items(state, unknowns, sums, rng)
-        self._draw_abilities(state, unknowns, weights, rng)
-        self._shift(state, unknowns, rng)
-        self._mix(state, unknowns, rng)
+        priors = ItemPriors(
+            loading_precision=float(state["loading_scale"]) ** -2,
+            easiness_mean=float(state["easiness_mean"]),
+            easiness_precision=float(state["easiness_scale"]) ** -2,
+            width=self.effects.width(state),
+            contrasts=self.basis,
+        )
+        unknowns.loading, unknowns.easiness, unknowns.effects = draw_items(
+            sums, priors, tied=self.tied, rng=rng
+        )
+        self._draw_abilities(unknowns, weights, priors.width, rng)
+        self._move(state, unknowns, priors.width, rng)
         self._draw_scales_of(state, unknowns, rng)
         self._write(state, unknowns)
 
     def counts(self, state: State) -> Mapping[str, float]:
-        """Return nothing: every draw is kept as drawn."""
+        """Return nothing: no proposal is ever refused."""
         return {}
 
-    def _read(self, state: State) -> _Unknowns:
+    def _read(self, state: State) -> Unknowns:
         means = np.zeros((0, self.dimension))
         if self.family_means:
-            means = contrast_basis(self.cells.n_family).T @ state["family_mean"].T
-        return _Unknowns(
+            means = self.basis.T @ state["family_mean"].T
+        return Unknowns(
             ability=np.ascontiguousarray(state["ability"][:, self.cells.order].T),
             means=means,
             loading=state["loading"].copy(),
@@ -220,181 +191,87 @@ class MirtDifSampler:
             effects=self.effects.contrasts(state),
         )
 
-    def _write(self, state: State, unknowns: _Unknowns) -> None:
+    def _write(self, state: State, unknowns: Unknowns) -> None:
         state["ability"][:, self.cells.order] = unknowns.ability.T
         state["loading"][...] = unknowns.loading
         state["easiness"][...] = unknowns.easiness
         self.effects.store(state, unknowns.effects)
         if self.family_means:
-            basis = contrast_basis(self.cells.n_family)
-            state["family_mean"][...] = unknowns.means.T @ basis.T
-
-    def _intercepts(self, state: State, unknowns: _Unknowns) -> Floats:
-        """Return what items add to the linear predictor of each family, (n_item, F)."""
-        shift = unknowns.effects @ contrast_basis(self.cells.n_family).T
-        return unknowns.easiness[:, None] + self.effects.width(state)[:, None] * shift
-
-    def _weigh(
-        self, state: State, unknowns: _Unknowns, rng: np.random.Generator
-    ) -> tuple[Floats, ItemSums]:
-        """Draw the weights, and sum them over models."""
-        cells = self.cells
-        weights = np.empty(cells.answers.shape)
-        draw_weights(
-            rng,
-            cells.answers,
-            cells.offset,
-            unknowns.loading,
-            self._intercepts(state, unknowns),
-            np.ascontiguousarray(unknowns.ability.T),
-            cells.start,
-            weights,
-        )
-        n_item, n_packed = len(weights), self.dimension * (self.dimension + 1) // 2
-        sums = ItemSums(
-            gram=np.empty((n_item, n_packed)),
-            cross=np.empty((n_item, cells.n_family, self.dimension)),
-            total=np.empty((n_item, cells.n_family)),
-            lean_ability=np.empty((n_item, self.dimension)),
-            lean=np.empty((n_item, cells.n_family)),
-        )
-        products = packed_products(unknowns.ability, n_packed + self.dimension)
-        add_item_sums(weights, cells.answers, cells.offset, products, cells.start, sums)
-        return weights, sums
+            state["family_mean"][...] = unknowns.means.T @ self.basis.T
 
     def _draw_scales_apart(
-        self, state: State, unknowns: _Unknowns, sums: ItemSums, rng: np.random.Generator
+        self, state: State, unknowns: Unknowns, sums: ItemSums, rng: np.random.Generator
     ) -> None:
-        basis, priors = contrast_basis(self.cells.n_family), self.priors
-        lean, precision = _width_terms(sums, unknowns, basis)
+        """Draw what items are multiplied by; these are drawn next, and do not go along."""
+        lean, precision = width_terms(sums, unknowns, self.basis)
         self.effects.draw_widths(state, lean, precision, rng)
         effects, unit = self.effects.units(state, unknowns.effects)
-        values = np.array(
-            [state["loading_scale"], state["easiness_mean"], state["easiness_scale"], unit]
+        names = ("loading_scale", "easiness_mean", "easiness_scale")
+        values = np.array([*(float(state[name]) for name in names), unit])
+        linear, quadratic = predictor_quadratic(
+            sums,
+            unknowns.loading / values[0],
+            (unknowns.easiness - values[1]) / values[2],
+            effects @ self.basis.T,
         )
-        loading = unknowns.loading / values[0]
-        easiness = (unknowns.easiness - values[1]) / values[2]
-        linear, quadratic = predictor_quadratic(sums, loading, easiness, effects @ basis.T)
+        sd = self.priors.easiness_mean_sd
         for _ in range(ROUNDS):
             draw_scale_apart(0, values, linear, quadratic, self.loading_scale_prior, rng=rng)
-            draw_mean_apart(1, values, linear, quadratic, priors.easiness_mean_sd, rng=rng)
+            draw_mean_apart(1, values, linear, quadratic, sd, rng=rng)
             draw_scale_apart(2, values, linear, quadratic, self.easiness_scale_prior, rng=rng)
             self.effects.draw_unit(state, values, linear, quadratic, rng)
-        for name, value in zip(
-            ("loading_scale", "easiness_mean", "easiness_scale"), values, strict=False
-        ):
+        for name, value in zip(names, values[:3], strict=True):
             state[name][...] = value
-        # Loadings and easiness go along; they are not written, since items are drawn next.
-
-    def _draw_items(
-        self, state: State, unknowns: _Unknowns, sums: ItemSums, rng: np.random.Generator
-    ) -> None:
-        n_family, n_factor = self.cells.n_family, self.dimension
-        priors = ItemPriors(
-            loading_precision=float(state["loading_scale"]) ** -2,
-            easiness_mean=float(state["easiness_mean"]),
-            easiness_precision=float(state["easiness_scale"]) ** -2,
-            width=self.effects.width(state),
-            contrasts=contrast_basis(n_family),
-        )
-        size = n_factor + n_family
-        items = np.empty((len(priors.width), size))
-        spread = np.empty((len(items), n_family - 1, size) if self.tied else (0, 0, 0))
-        draw_items(rng, sums, priors, items, spread)
-        if self.tied:
-            tie_items(items, spread)
-        unknowns.loading = np.ascontiguousarray(items[:, :n_factor])
-        unknowns.easiness = np.ascontiguousarray(items[:, n_factor])
-        unknowns.effects = np.ascontiguousarray(items[:, n_factor + 1 :])
 
     def _draw_abilities(
-        self, state: State, unknowns: _Unknowns, weights: Floats, rng: np.random.Generator
+        self, unknowns: Unknowns, weights: Floats, width: Floats, rng: np.random.Generator
     ) -> None:
-        cells = self.cells
-        n_packed = self.dimension * (self.dimension + 1) // 2
+        cells, n_packed = self.cells, self.dimension * (self.dimension + 1) // 2
         gram = np.empty((len(unknowns.ability), n_packed))
         lean = np.empty(unknowns.ability.shape)
         products = packed_products(unknowns.loading, n_packed + self.dimension)
-        intercepts = self._intercepts(state, unknowns)
+        intercepts = unknowns.intercepts(width, self.basis)
         ability_sums(weights, cells.answers, intercepts, products, cells.start, gram, lean)
-        draw_abilities(rng, gram, lean, self._centers(unknowns), unknowns.ability)
+        draw_abilities(rng, gram, lean, unknowns.centers(cells, self.basis), unknowns.ability)
 
-    def _centers(self, unknowns: _Unknowns) -> Floats:
-        """Return the prior means of abilities, (n_model, K)."""
-        if not self.family_means:
-            return np.zeros(unknowns.ability.shape)
-        return (contrast_basis(self.cells.n_family) @ unknowns.means)[self.cells.family]
-
-    def _shift(self, state: State, unknowns: _Unknowns, rng: np.random.Generator) -> None:
-        """Shift abilities of families against easiness and effects; draw family means."""
-        basis, width = contrast_basis(self.cells.n_family), self.effects.width(state)
-        terms = shift_terms(
-            unknowns.ability,
-            self.cells.start,
-            unknowns.loading,
-            unknowns.easiness - state["easiness_mean"],
-            unknowns.effects,
+    def _move(
+        self, state: State, unknowns: Unknowns, width: Floats, rng: np.random.Generator
+    ) -> None:
+        """Move along the directions in which the linear predictor stays as it is."""
+        shift_families(
+            unknowns,
+            self.cells,
+            basis=self.basis,
             width=width,
-            contrasts=basis,
-            easiness_precision=float(state["easiness_scale"]) ** -2,
+            easiness_mean=float(state["easiness_mean"]),
+            easiness_scale=float(state["easiness_scale"]),
             family_mean_sd=self.priors.family_mean_sd if self.family_means else None,
-        )
-        common, between, unknowns.means = draw_shifts(
-            terms,
-            n_factor=self.dimension,
-            n_free=basis.shape[1],
-            tied=unknowns.loading.sum(axis=0) if self.tied else None,
+            tied=self.tied,
             rng=rng,
         )
-        unknowns.ability += (common + basis @ between)[self.cells.family]
-        unknowns.easiness -= unknowns.loading @ common
-        unknowns.effects -= unknowns.loading @ between.T / width[:, None]
-
-    def _mix(self, state: State, unknowns: _Unknowns, rng: np.random.Generator) -> None:
-        """Turn, stretch and shear the factors."""
-        scale = float(state["loading_scale"])
-        centred = unknowns.ability - self._centers(unknowns)
-        standard_means = unknowns.means / self.priors.family_mean_sd
-        gram = centred.T @ centred + standard_means.T @ standard_means
-        n_row = len(centred) + len(standard_means)
-        forward, backward = draw_factor_map(
-            gram,
-            unknowns.loading.T @ unknowns.loading / scale**2,
-            power=float(n_row - len(unknowns.loading)),
+        state["loading_scale"][...] = turn_factors(
+            unknowns,
+            unknowns.centers(self.cells, self.basis),
+            loading_scale=float(state["loading_scale"]),
+            loading_scale_prior=self.loading_scale_prior,
+            family_mean_sd=self.priors.family_mean_sd,
             rng=rng,
         )
-        square = float(np.trace(forward @ gram @ forward.T))
-        factor = draw_common_factor(
-            square, n_row * self.dimension, scale, self.loading_scale_prior, rng=rng
-        )
-        unknowns.ability = unknowns.ability @ (factor * forward.T)
-        unknowns.means = unknowns.means @ (factor * forward.T)
-        unknowns.loading = unknowns.loading @ (backward / factor)
-        state["loading_scale"][...] = scale / factor
 
-    def _draw_scales_of(self, state: State, unknowns: _Unknowns, rng: np.random.Generator) -> None:
-        square = float(np.square(unknowns.loading).sum())
+    def _draw_scales_of(self, state: State, unknowns: Unknowns, rng: np.random.Generator) -> None:
+        loading, easiness = unknowns.loading, unknowns.easiness
         state["loading_scale"][...] = draw_scale_of(
             float(state["loading_scale"]),
-            square,
-            unknowns.loading.size,
+            float(np.square(loading).sum()),
+            loading.size,
             self.loading_scale_prior,
             rng=rng,
         )
         scale = float(state["easiness_scale"])
-        mean = draw_mean_of(unknowns.easiness, scale, self.priors.easiness_mean_sd, rng=rng)
-        square = float(np.square(unknowns.easiness - mean).sum())
+        mean = draw_mean_of(easiness, scale, self.priors.easiness_mean_sd, rng=rng)
+        square = float(np.square(easiness - mean).sum())
         state["easiness_mean"][...] = mean
         state["easiness_scale"][...] = draw_scale_of(
-            scale, square, len(unknowns.easiness), self.easiness_scale_prior, rng=rng
+            scale, square, len(easiness), self.easiness_scale_prior, rng=rng
         )
         self.effects.draw_widths_of(state, unknowns.effects, rng)
-
-
-def _width_terms(sums: ItemSums, unknowns: _Unknowns, basis: Floats) -> tuple[Floats, Floats]:
-    """Return what the answers say of each item's width: linear and quadratic coefficients."""
-    effects = unknowns.effects @ basis.T
-    rest = np.einsum("ifk,ik->if", sums.cross, unknowns.loading)
-    rest += sums.total * unknowns.easiness[:, None]
-    lean = (effects * (sums.lean - rest)).sum(axis=1)
-    return lean, (effects**2 * sums.total).sum(axis=1)

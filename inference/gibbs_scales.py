@@ -55,34 +55,31 @@ def predictor_quadratic(
     quadratic = np.zeros((4, 4))
     n_family, n_factor = sums.cross.shape[1:]
     for i in range(len(easiness)):
-        b = easiness[i]
-        own, lean_own, place = 0.0, 0.0, 0
+        b, place = easiness[i], 0
         for k in range(n_factor):
             a = loading[i, k]
-            lean_own += a * sums.lean_ability[i, k]
+            linear[0] += a * sums.lean_ability[i, k]
             for j in range(k, n_factor):
                 twice = 1.0 if j == k else 2.0
-                own += twice * a * loading[i, j] * sums.gram[i, place]
+                quadratic[0, 0] += twice * a * loading[i, j] * sums.gram[i, place]
                 place += 1
-        with_one, with_effect = 0.0, 0.0
-        one, one_effect, effect, lean, lean_effect = 0.0, 0.0, 0.0, 0.0, 0.0
         for f in range(n_family):
-            e, total = effects[i, f], sums.total[i, f]
-            product = 0.0
+            e, total, lean = effects[i, f], sums.total[i, f], sums.lean[i, f]
+            cross = 0.0
             for k in range(n_factor):
-                product += loading[i, k] * sums.cross[i, f, k]
-            with_one += product
-            with_effect += e * product
-            one += total
-            one_effect += e * total
-            effect += e * e * total
-            lean += sums.lean[i, f]
-            lean_effect += e * sums.lean[i, f]
-        linear += np.array([lean_own, lean, b * lean, lean_effect])
-        quadratic[0] += np.array([own, with_one, b * with_one, with_effect])
-        quadratic[1, 1:] += np.array([one, b * one, one_effect])
-        quadratic[2, 2:] += np.array([b * b * one, b * one_effect])
-        quadratic[3, 3] += effect
+                cross += loading[i, k] * sums.cross[i, f, k]
+            linear[1] += lean
+            linear[2] += b * lean
+            linear[3] += e * lean
+            quadratic[0, 1] += cross
+            quadratic[0, 2] += b * cross
+            quadratic[0, 3] += e * cross
+            quadratic[1, 1] += total
+            quadratic[1, 2] += b * total
+            quadratic[1, 3] += e * total
+            quadratic[2, 2] += b * b * total
+            quadratic[2, 3] += b * e * total
+            quadratic[3, 3] += e * e * total
     for p in range(4):
         for q in range(p):
             quadratic[p, q] = quadratic[q, p]

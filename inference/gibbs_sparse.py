@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from neartie.inference.gibbs_effects import start_contrasts
 from neartie.inference.gibbs_protocol import State
 from neartie.inference.gibbs_slice import slice_draws
+from neartie.models.priors import DifPriors
 
 type Floats = NDArray[np.float64]
 # From log widths to log densities, both one an item.
@@ -27,6 +28,41 @@ type OfWidth = Callable[[Floats], Floats]
 
 # Exponents beyond it are as good as infinite.
 LIMIT = 700.0
+
+
+def sparse_effects(priors: DifPriors, *, n_item: int, basis: Floats, tied: bool) -> SparseEffects:
+    """Return sparse effects with the scales of some priors.
+
+    Parameters
+    ----------
+    priors : DifPriors
+    n_item : int
+    basis : (F, F - 1) float
+    tied : bool
+        Whether effects sum to zero over items too.
+
+    Returns
+    -------
+    SparseEffects
+
+    Raises
+    ------
+    ValueError
+        If they do: the sum takes a share of every item's effects off those of all others.
+    """
+    if tied:
+        raise ValueError(
+            "the engine gibbs does not sample sparse=True together with "
+            "zero_sum='families_and_items'; use zero_sum='families', or the engine nuts"
+        )
+    return SparseEffects(
+        n_item=n_item,
+        basis=basis,
+        global_scale=priors.dif_global_scale,
+        local_df=priors.dif_local_df,
+        slab_scale=priors.dif_slab_scale,
+        slab_df=priors.dif_slab_df,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
