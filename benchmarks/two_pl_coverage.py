@@ -6,7 +6,7 @@
 Abilities, difficulties and log discriminations are drawn from P1's priors anew for every data set,
 and every model answers every item. Compared with the centred true abilities are the abilities in
 the mode's own unit, as printed; the same after the unit is set to that of the truth by a
-regression, which is what surveys of programs do; and in the posterior's unit (`unit="posterior"`),
+regression, which is what surveys of programs do; and in the posterior's unit, the default,
 which knows nothing of the truth. Pairs are all differences of two models. Errors with items known
 are P1's; for a pair that formula gives the root of the two squares' sum. The Monte Carlo error is
 the standard error of the mean over data sets, within which models share their errors. RMSE is
@@ -87,7 +87,7 @@ def linked(estimate: Floats, truth: Floats) -> float:
 def one(n_model: int, n_item: int, rng: np.random.Generator) -> Floats:
     """Return shares covered, in the order of the table's head, then the two errors."""
     data, known, ability = simulate(n_model, n_item, rng)
-    fit = fit_two_pl_map(data)
+    fit = fit_two_pl_map(data, unit="mode")
     truth = ability - ability.mean()
     unit = linked(fit.ability, truth)
     row = []

@@ -17,7 +17,7 @@ from neartie.inference.known_items import Floats, KnownItems, Mask, ends, maximu
 from neartie.inference.two_pl_result import TwoPLFit
 from neartie.models.answers import checked_answers
 
-_NAMES: Final = {
+COLUMN_NAMES: Final = {
     "discrimination": ("discrimination", "a"),
     "difficulty": ("difficulty", "b"),
     "easiness": ("easiness", "d"),
@@ -106,6 +106,10 @@ def score_models(
     -----
     logit P = discrimination (ability - difficulty), or discrimination x ability + easiness; no
     factor 1.702. Discriminations may have either sign. Errors take the items as known.
+
+    The prior of a fit is that of its abilities in the unit that they are given in. Models of the fit
+    itself get their abilities again in the mode's unit; in the posterior's they are drawn to the mean
+    a little more, as the prior says there.
 
     Each posterior has nodes of its own: from 32 nats below its maximum on one side to the other,
     81 of them or more, so that they lie no further apart than a quarter of its standard
@@ -220,7 +224,7 @@ def _parameters(items: TwoPLFit | pd.DataFrame) -> pd.DataFrame:
 
 def _numbers(table: pd.DataFrame, name: str, ids: Sequence[str]) -> Floats | None:
     """Return a column as numbers, NaN where a cell is blank; None if there is no such column."""
-    for column in _NAMES[name]:
+    for column in COLUMN_NAMES[name]:
         if column in table:
             cells = table[column].replace("", np.nan)
             values = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)

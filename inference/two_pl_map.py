@@ -55,7 +55,7 @@ def fit_two_pl_map(
     priors: TwoPLPriors | None = None,
     optimiser: Optimiser = "newton",
     centring: Centring | None = None,
-    unit: Unit = "mode",
+    unit: Unit | None = None,
     constant_items: ConstantItems = "drop",
     starts: int = 1,
     max_iterations: int | None = None,
@@ -77,9 +77,11 @@ def fit_two_pl_map(
         Re-centre abilities and difficulties together at the optimum; or hold the mean of the
         abilities at zero on the way, which P1's text describes and which ends at a slightly
         worse point of its objective. `after` for Newton, always `within` for Adam.
-    unit : {'mode', 'posterior'}
+    unit : {'mode', 'posterior'}, optional
         Keep the unit of ability in which the mode comes out, as printed; or stretch abilities
-        and difficulties (and shrink discriminations) to the unit that the posterior has.
+        and difficulties (and shrink discriminations) to the unit that the posterior has. The
+        posterior's by default, in which intervals hold; the mode's for Adam, which is here to
+        reproduce P1.
     constant_items : {'drop', 'keep'}
         Items with equal answers, or with one: leave them out, so that they have no estimates and
         change nothing; or keep them, with estimates that are the prior's.
@@ -115,7 +117,7 @@ def fit_two_pl_map(
     ranks do not depend on the unit; intervals for the abilities themselves hold in the
     posterior's unit, which counts the room, and which takes the expected squares of abilities and
     difficulties in the place of squares. Measured, they do from 30 answers a model on and up to
-    5 items a model; notices say where they need not.
+    5 items a model; notices say where they need not. P1's numbers are those of `unit="mode"`.
 
     Standard errors are those of the normal approximation at the mode: the inverse of all second
     derivatives, projected by the same centring as the estimates. `se_items_known` is P1's.
@@ -131,8 +133,10 @@ def fit_two_pl_map(
     ... )
     >>> fit = fit_two_pl_map(answers)
     >>> fit.table()["ability"].round(3).tolist()
-    [0.771, 0.153, 0.153, -1.076]
+    [0.887, 0.175, 0.175, -1.238]
     """
+    if unit is None:
+        unit = "mode" if optimiser == "adam" else "posterior"
     _check_options(optimiser, centring, unit, constant_items, starts, max_iterations)
     chosen = TwoPLPriors() if priors is None else priors
     answers = checked_answers(responses)
@@ -263,7 +267,7 @@ def _doubts(
         found.append(
             "the joint mode's unit of ability is not the prior's: abilities, difficulties and "
             f"their errors are to be multiplied by {placed.posterior_unit:.3f} for intervals to "
-            "hold (unit 'posterior'); order and ranks stay the same"
+            "hold (unit 'posterior', the default of newton); order and ranks stay the same"
         )
     typical = float(np.median(problem.observed.sum(axis=0)))
     if typical < _FEW_ANSWERS:

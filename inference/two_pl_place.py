@@ -60,7 +60,10 @@ def place(problem: Penalised, summit: Summit, *, unit: str, within: bool) -> Pla
     squares = np.concatenate(
         [np.square(ability) + model_variance, np.square(difficulty) + blocks[:, 0, 0]]
     )
-    posterior = best_unit(problem, squares, log_slope, volume=n_model + problem.n_item)
+    # A model without answers says nothing of the unit: its prior follows whichever is chosen.
+    squares[:n_model][~answered] = 0.0
+    volume = int(answered.sum()) + problem.n_item
+    posterior = best_unit(problem, squares, log_slope, volume=volume)
     c = posterior if unit == "posterior" else 1.0
     if within:
         # Knowing the mean takes away what it told of each parameter.

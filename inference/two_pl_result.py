@@ -43,7 +43,7 @@ class TwoPLFit:
     shift : float
         What was subtracted from abilities and difficulties, in the unit of the mode.
     unit : float
-        What they were multiplied by after that: 1, or `posterior_unit` if this was asked for.
+        What they were multiplied by after that: `posterior_unit`, or 1 in the unit of the mode.
     posterior_unit : float
         What they are to be multiplied by for abilities to have the spread that their prior
         says.

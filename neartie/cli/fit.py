@@ -32,7 +32,6 @@ from neartie.cli.fit_options import (
     TuneOption,
     TwoPLEngine,
     TwoPLEngineOption,
-    Unit,
     UnitOption,
     ZeroSumOption,
     ZeroSums,
@@ -89,7 +88,7 @@ def fit_two_pl(
     hierarchical: HierarchicalOption = False,
     family_means: FamilyMeansOption = False,
     optimiser: OptimiserOption = Optimiser.newton,
-    unit: UnitOption = Unit.mode,
+    unit: UnitOption = None,
     items_from: ItemsFromOption = None,
     draws: DrawsOption = 1000,
     tune: TuneOption = 1000,
@@ -123,7 +122,7 @@ def fit_two_pl(
     else:
         refuse_but_for_map(
             optimiser=optimiser is not Optimiser.newton,
-            unit=unit is not Unit.mode,
+            unit=unit is not None,
             items_from=items_from is not None,
         )
     data = load_answers(
@@ -133,7 +132,7 @@ def fit_two_pl(
         run_map(
             data,
             optimiser=optimiser.value,
-            unit=unit.value,
+            unit=None if unit is None else unit.value,
             items_from=items_from,
             level=level,
             name=benchmark_name(responses, name),

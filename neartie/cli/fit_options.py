@@ -109,8 +109,12 @@ OptimiserOption = Annotated[
     typer.Option("--optimiser", help="The exact optimum, or Adam as P1 prints it (map)."),
 ]
 UnitOption = Annotated[
-    Unit,
-    typer.Option("--unit", help="Of ability: the mode's as printed, or the posterior's (map)."),
+    Unit | None,
+    typer.Option(
+        "--unit",
+        help="Of ability: the posterior's, in which intervals hold (default), or the mode's, as "
+        "printed (default of adam) (map).",
+    ),
 ]
 ScalesOption = Annotated[
     Scales,
@@ -124,7 +128,7 @@ ItemsFromOption = Annotated[
     typer.Option(
         "--items-from",
         metavar="DIR",
-        help="Score models on the items of an earlier fit, taken as known (map).",
+        help="Score models on the items of an earlier fit, or of a table, taken as known (map).",
     ),
 ]
 DrawsOption = Annotated[int, typer.Option("--draws", min=4, help="Kept draws of each chain.")]

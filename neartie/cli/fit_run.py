@@ -220,7 +220,7 @@ def run_map(
     data: Responses,
     *,
     optimiser: str,
-    unit: str,
+    unit: str | None,
     items_from: Path | None,
     level: float,
     name: str,
@@ -278,25 +278,33 @@ def run_mirt_map(
     _show(summary, out, json=json)
 
 
-def read_known_items(folder: Path) -> tuple[pd.DataFrame, float, float]:
-    """Return the items of a fit of the 2PL, and mean and sd of the prior on their scale."""
+def read_known_items(source: Path) -> tuple[pd.DataFrame, float, float]:
+    """Return items taken as known, and mean and sd of the prior of ability on their scale.
+
+    Those of a fit of the 2PL from its folder, which says how they were fitted; else those of a
+    table, whose abilities are standard normal.
+    """
     from json import loads
 
     from neartie.data.errors import DataError
     from neartie.data.tables import read_item_table
 
-    place = folder / "items.csv"
+    place = source / "items.csv" if source.is_dir() else source
     if not place.is_file():
-        raise DataError(f"{folder} holds no items.csv; name the folder of a fit of the 2PL")
+        raise DataError(
+            f"{place} does not exist; name the folder of a fit of the 2PL, or a table with item, "
+            "discrimination and difficulty"
+        )
     table = read_item_table(place)
+    summary = place.with_name("summary.json")
+    if not source.is_dir() or not summary.is_file():
+        return table, 0.0, 1.0
     try:
-        settings = loads((folder / "summary.json").read_text(encoding="utf-8"))["settings"]
+        settings = loads(summary.read_text(encoding="utf-8"))["settings"]
         mean = -float(settings.get("unit", 1.0)) * float(settings.get("shift", 0.0))
         return table, mean, float(settings.get("prior_ability_sd", 1.0))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{folder / 'summary.json'} does not say how the items were fitted: {error}"
-        ) from None
+        raise DataError(f"{summary} does not say how the items were fitted: {error}") from None
 
 
 def _write(summary: FitSummary, out: Path, *, name: str, posterior: xr.DataTree | None) -> None:

@@ -197,19 +197,24 @@ def test_the_joint_mode_can_be_ranked_and_says_so_on_the_terminal(mode, answers,
     models = pd.read_csv(mode / "models.csv").sort_values("ability", ascending=False)
     assert ranks["model"].tolist() == models["model"].tolist()
     capsys.readouterr()
-    again = ["fit", "two-pl", str(answers), "--engine", "map", "--unit", "posterior"]
+    again = ["fit", "two-pl", str(answers), "--engine", "map", "--unit", "mode"]
     assert main([*again, "--out", str(tmp_path / "again")]) == 0
-    assert "items known" in capsys.readouterr().out
-    unit = json.loads((tmp_path / "again" / "summary.json").read_text())["settings"]["unit"]
-    stretched = pd.read_csv(tmp_path / "again" / "models.csv")["ability"]
-    np.testing.assert_allclose(stretched, unit * pd.read_csv(mode / "models.csv")["ability"])
+    shown = capsys.readouterr().out
+    assert "items known" in shown
+    assert "unit 'posterior', the default" in " ".join(shown.split())
+    settings = json.loads((mode / "summary.json").read_text())["settings"]
+    assert settings["unit"] == settings["posterior_unit"] != 1
+    printed = pd.read_csv(tmp_path / "again" / "models.csv")["ability"]
+    np.testing.assert_allclose(models["ability"].sort_index(), settings["unit"] * printed)
 
 
-def test_models_are_scored_on_the_items_of_a_fit(mode, answers, tmp_path):
-    out = tmp_path / "scored"
-    arguments = ["--engine", "map", "--items-from", str(mode), "--out", str(out)]
-    assert main(["fit", "two-pl", str(answers), *arguments]) == 0
+def test_models_are_scored_on_the_items_of_a_fit(answers, tmp_path):
+    mode, out = tmp_path / "mode", tmp_path / "scored"
+    arguments = ["fit", "two-pl", str(answers), "--engine", "map"]
+    assert main([*arguments, "--unit", "mode", "--out", str(mode)]) == 0
+    assert main([*arguments, "--items-from", str(mode), "--out", str(out)]) == 0
     scored, fitted = pd.read_csv(out / "models.csv"), pd.read_csv(mode / "models.csv")
+    # in the unit of the mode, in which the fit's prior and that of scoring are the same
     np.testing.assert_allclose(scored["ability"], fitted["ability"], atol=1e-8)
     assert (scored["node_spacing"] <= 0.25 * scored["eap_sd"]).all()
     assert json.loads((out / "summary.json").read_text())["settings"]["items_from"] == str(mode)
@@ -229,7 +234,7 @@ def test_adam_says_that_it_followed_the_printed_rule(answers, tmp_path, capsys):
         (["--engine", "map", "--discrimination", "one"], "--discrimination needs a posterior"),
         (["--unit", "posterior"], "--unit is for the engine map"),
         (["--engine", "laplace", "--optimiser", "adam"], "--optimiser is for the engine map"),
-        (["--engine", "map", "--items-from", "nowhere"], "nowhere holds no items.csv"),
+        (["--engine", "map", "--items-from", "nowhere"], "nowhere does not exist; name the folder of a fit of the 2PL"),
     ],
 )
 def test_options_of_the_joint_mode_are_its_own(answers, options, message, tmp_path, capsys):

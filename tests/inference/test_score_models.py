@@ -173,7 +173,7 @@ def test_scoring_the_models_of_a_fit_gives_their_mode_again():
     data = Responses.build(
         values, items=[f"q{i:02d}" for i in range(50)], models=[f"m{m:02d}" for m in range(30)]
     )
-    fit = fit_two_pl_map(data)
+    fit = fit_two_pl_map(data, unit="mode")
     scored = score_models(data, fit)
     np.testing.assert_allclose(scored.table["ability"], fit.ability, atol=1e-8)
     np.testing.assert_allclose(scored.table["se_items_known"], fit.se_items_known, atol=1e-8)

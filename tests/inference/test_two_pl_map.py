@@ -46,7 +46,7 @@ def worked(reference_dir):
 
 def test_reference_values_re_centred_after(worked):
     data, models, items, summary = worked
-    fit = fit_two_pl_map(data, starts=4, rng=1)
+    fit = fit_two_pl_map(data, unit="mode", starts=4, rng=1)
     found = fit.table().set_index("model").loc[models.index]
     np.testing.assert_allclose(found["ability"], models["theta_map_recentred_after"], atol=1e-9)
     np.testing.assert_allclose(found["ability"] + fit.shift, models["theta_map"], atol=1e-9)
@@ -63,7 +63,7 @@ def test_reference_values_re_centred_after(worked):
 
 def test_reference_values_centred_within(worked):
     data, models, items, summary = worked
-    fit = fit_two_pl_map(data, centring="within")
+    fit = fit_two_pl_map(data, unit="mode", centring="within")
     found = fit.table().set_index("model").loc[models.index]
     np.testing.assert_allclose(found["ability"], models["theta_sum_zero"], atol=1e-9)
     np.testing.assert_allclose(found["se_items_known"], models["se_sum_zero"], atol=1e-9)
@@ -86,7 +86,7 @@ def test_errors_are_those_of_the_whole_inverse_curvature():
     """Re-centred: of all parameters minus the mean of the abilities; by differences."""
     data, _ = simulated(12, 9, 1, share=0.9)
     for centring in ("after", "within"):
-        fit = fit_two_pl_map(data, centring=centring, constant_items="keep")
+        fit = fit_two_pl_map(data, unit="mode", centring=centring, constant_items="keep")
         problem = Penalised.of(data.values == 1, data.observed, TwoPLPriors())
         point = np.concatenate(
             [fit.ability + fit.shift, fit.difficulty + fit.shift, np.log(fit.discrimination)]
@@ -154,7 +154,7 @@ def test_turning_all_answers_round_turns_the_scale():
 
 def test_the_posterior_unit_stretches_and_changes_no_probability():
     data, ability = simulated(300, 80, 6)
-    mode, posterior = fit_two_pl_map(data), fit_two_pl_map(data, unit="posterior")
+    mode, posterior = fit_two_pl_map(data, unit="mode"), fit_two_pl_map(data)
     c = mode.posterior_unit
     assert posterior.unit == pytest.approx(c) == pytest.approx(posterior.posterior_unit)
     np.testing.assert_allclose(posterior.ability, c * mode.ability)
@@ -171,12 +171,19 @@ def test_the_posterior_unit_stretches_and_changes_no_probability():
     assert slope == pytest.approx(1, abs=0.1)
 
 
-def test_abilities_are_covered_in_the_posterior_unit():
+def test_adam_keeps_the_printed_unit_unless_asked():
+    data, _ = simulated(60, 30, 6)
+    assert fit_two_pl_map(data, optimiser="adam").unit == 1
+    asked = fit_two_pl_map(data, optimiser="adam", unit="posterior")
+    assert asked.unit == asked.posterior_unit != 1
+
+
+def test_abilities_are_covered_by_default():
     """Of 12 x 100 intervals, which share no error but the unit's: 95 % within 3 of their errors."""
     shares = []
     for seed in range(12):
         data, ability = simulated(250, 100, 100 + seed)
-        table = fit_two_pl_map(data, unit="posterior").table()
+        table = fit_two_pl_map(data).table()
         truth = ability - ability.mean()
         shares.append(((table["low"] <= truth) & (truth <= table["high"])).mean())
     error = np.std(shares, ddof=1) / np.sqrt(12)
