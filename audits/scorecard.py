@@ -23,7 +23,7 @@ from neartie.audits.scorecard_domains import COLUMNS, domain_rows, task_rows
 from neartie.audits.scorecard_duels import duelled_abilities
 from neartie.audits.scorecard_judges import duel_row, judge_rows
 from neartie.audits.scorecard_result import Scorecard
-from neartie.audits.scorecard_settings import ScoreSettings
+from neartie.audits.scorecard_settings import SCALE, ScoreSettings
 from neartie.data.errors import DataError
 from neartie.data.labels import natural_key
 from neartie.data.score_inputs import ScoreInputs
@@ -175,7 +175,8 @@ def _models(
     """Return the global table, the best first and incomplete models last."""
     table = global_indices(domains, settings=settings)
     widest = table["half_width_all"].fillna(table["half_width"])
-    table["low"], table["high"] = table["global_index"] - widest, table["global_index"] + widest
+    table["low"] = (table["global_index"] - widest).clip(lower=0)
+    table["high"] = (table["global_index"] + widest).clip(upper=SCALE)
     strange = sorted(set(economics["model"]) - set(table["model"]))
     if strange:
         notices.append(f"costs of models without a score are left out: {listed(strange)}")

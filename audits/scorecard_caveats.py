@@ -68,6 +68,8 @@ def _sentence(text: str) -> str:
 def _incomplete(card: Scorecard) -> list[str]:
     if card.models.empty:
         return []
+    if not card.models["n_domains"].any():
+        return ["No domain gives a score, so that no model has an index; the reasons stand below."]
     lacking = card.models[card.models["complete"] == 0]
     said = []
     if len(lacking):
@@ -153,6 +155,6 @@ def _small_numbers(card: Scorecard) -> list[str]:
         said.append(
             f"With {int(pd.Series(stated['n_confidence']).median())} answers (median) a perfectly "
             f"calibrated model would show an ECE of {typical:.3f}; "
-            f"{no_worse} of {counted(len(stated), 'calibration')} show no more."
+            f"{no_worse} of {counted(len(stated), 'case')} (model and domain) {'shows' if no_worse == 1 else 'show'} no more."
         )
     return said

@@ -122,8 +122,8 @@ def task_rows(tasks: pd.DataFrame, settings: ScoreSettings) -> tuple[pd.DataFram
         if tied:
             notices.append(
                 f"{'task' if len(tied) == 1 else 'tasks'} {listed(sorted(tied))} left out for all "
-                "models: all are equal on it, so that rescaling to worst and best would divide "
-                "zero by zero"
+                "models, which are equal there: rescaling to worst and best would divide zero by "
+                "zero"
             )
     for name, column in values.items():
         outside = np.flatnonzero((column < 0) | (column > 1))
@@ -194,7 +194,7 @@ def _measure(
         )
         variance, covariance = spread_of_terms(terms, settings, spread_rng)
     row = {
-        "n_possible": len(terms.correct),
+        "n_possible": len(terms.correct) or np.nan,
         "accuracy": float(terms.correct[scored].mean()) if scored.any() else np.nan,
         "consistency": float(shares.mean()) if len(shares) else np.nan,
         "n_consistency": len(shares),
@@ -243,7 +243,8 @@ def _scored(frame: pd.DataFrame, settings: ScoreSettings) -> pd.DataFrame:
     )
     frame["half_width_all"] = settings.critical * np.sqrt(np.maximum(variance, 0.0))
     widest = frame["half_width_all"].fillna(frame["half_width"])
-    frame["low"], frame["high"] = frame["score"] - widest, frame["score"] + widest
+    frame["low"] = (frame["score"] - widest).clip(lower=0)
+    frame["high"] = (frame["score"] + widest).clip(upper=SCALE)
     return _in_order(frame)
 
 

@@ -11,28 +11,40 @@ import numpy as np
 import pandas as pd
 
 from neartie.data.errors import DataError
-from neartie.data.ids import header_ids, id_column, near_duplicates, nearest_spelling
+from neartie.data.ids import near_duplicates, nearest_spelling
 from neartie.data.layout import (
     ITEM_NAMES,
     LONG_MODEL_NAMES,
-    MODEL_NAMES,
     SCORE_NAMES,
     LongLayout,
     read_layout,
 )
 from neartie.data.read import read_responses
+from neartie.data.read_score_tables import (
+    DOMAIN,
+    id_frame,
+    read_abilities,
+    read_economics,
+    read_labels,
+    read_samples,
+    read_tasks,
+    refuse_contradictions,
+    say_unused,
+)
 from neartie.data.read_verdicts import read_verdicts
 from neartie.data.responses import Responses
 from neartie.data.score_inputs import ScoreInputs
-from neartie.data.sources import find_column, open_source, plain_name
+from neartie.data.sources import open_source, plain_name
 from neartie.data.tables import read_item_table
-from neartie.data.text_table import TextTable, read_text_table, text_columns
+from neartie.data.text_table import TextTable, read_text_table
 from neartie.data.wording import listed
 
 type AnyPath = str | PathLike[str]
 
 CONFIDENCE_SCALES: Final = ("auto", "percent", "proportion")
-_DOMAIN: Final = {"domain": ("domain",)}
+#: The model of answers that name none.
+ONE_MODEL: Final = "model"
+_SCORES: Final = (*SCORE_NAMES, "correct")
 
 
 def read_score_inputs(
@@ -54,8 +66,10 @@ def read_score_inputs(
     Parameters
     ----------
     answers : path, optional
-        Long, with columns `item`, `model`, `score` and perhaps `domain`, `confidence`, `anchor`;
-        or wide, as in `neartie.data.read.read_responses`.
+        Long, with columns `item`, `model`, `score` (or `correct`, where there are confidences) and
+        perhaps `domain`, `confidence`, `anchor`; or wide, as in
+        `neartie.data.read.read_responses`. A table with confidences may leave `model` out: then
+        all answers are of one model.
     items : path, optional
         Item table: `item`, and `domain` or `anchor` or both.
     samples : path, optional
@@ -109,7 +123,7 @@ def read_score_inputs(
     if answers is not None:
         given["answers"] = _answers(Path(answers), items, confidence_scale, rows, said)
     if samples is not None:
-        given["samples"] = _samples(Path(samples), said)
+        given["samples"] = read_samples(Path(samples), said)
     if duels is not None:
         found = read_verdicts(duels, judges=judges)
         given |= {"verdicts": found.table, "shown_is_given": found.shown_is_given}
@@ -118,20 +132,20 @@ def read_score_inputs(
     elif judges is not None:
         raise DataError(f"{judges}: a table of judges needs duels to go with")
     if labels is not None:
-        given["labels"] = _labels(Path(labels))
+        given["labels"] = read_labels(Path(labels))
     if abilities is not None:
-        given["abilities"] = _abilities(Path(abilities), said)
+        given["abilities"] = read_abilities(Path(abilities), said)
     if tasks is not None:
-        given["tasks"] = _tasks(Path(tasks))
+        given["tasks"] = read_tasks(Path(tasks))
     if economics is not None:
-        given["economics"] = _economics(Path(economics), said)
+        given["economics"] = read_economics(Path(economics), said)
     return ScoreInputs.build(**given, notices=tuple(said))
 
 
 def _answers(
     path: Path, items: AnyPath | None, scale: str, rows: str | None, said: list[str]
 ) -> pd.DataFrame:
-    if isinstance(read_layout(path, rows=rows), LongLayout):
+    if _is_stated(path) or isinstance(read_layout(path, rows=rows), LongLayout):
         table = _long_answers(path, scale, said)
     else:
         table = _wide_answers(read_responses(path, rows=rows), said)
@@ -139,16 +153,36 @@ def _answers(
     return table if items is None else _with_items(table, path, Path(items))
 
 
+def _is_stated(path: Path) -> bool:
+    """Return whether a table has items, scores and confidences, so that it is long."""
+    wanted = (ITEM_NAMES, _SCORES, ("confidence",))
+
+    def recognised(columns: Sequence[str]) -> bool:
+        plain = {plain_name(column) for column in columns}
+        return all(plain & set(names) for names in wanted)
+
+    return recognised(open_source(path, recognised=recognised, one_column=True).columns)
+
+
 def _long_answers(path: Path, scale: str, said: list[str]) -> pd.DataFrame:
     table = read_text_table(
         path,
-        required={"item": ITEM_NAMES, "model": LONG_MODEL_NAMES, "score": SCORE_NAMES},
-        optional={**_DOMAIN, "confidence": ("confidence",), "anchor": ("anchor",)},
+        required={"item": ITEM_NAMES, "score": _SCORES},
+        optional={
+            "model": LONG_MODEL_NAMES,
+            **DOMAIN,
+            "confidence": ("confidence",),
+            "anchor": ("anchor",),
+        },
         ids=("item", "model", "domain"),
         purpose="a long table of answers",
     )
-    _say_unused(table, said)
-    frame = _ids(table, ("item", "model"))
+    say_unused(table, said)
+    if "model" in table.columns:
+        frame = id_frame(table, ("item", "model"))
+    else:
+        frame = id_frame(table, ("item",)).assign(model=ONE_MODEL)
+        said.append(f"{path} has no column 'model': its answers are taken as those of one model")
     frame["score"] = table.numbers(
         "score", allowed=(0, 1), rule="1 (right), 0 (wrong) or blank (could not be scored)"
     )
@@ -156,6 +190,7 @@ def _long_answers(path: Path, scale: str, said: list[str]) -> pd.DataFrame:
         frame["confidence"] = _confidence(table, scale, said)
     if "anchor" in table.columns:
         frame["anchor"] = table.numbers("anchor", allowed=(0, 1), rule="0 or 1")
+    refuse_contradictions(table, frame, ("domain", "model", "item"))
     return frame
 
 
@@ -220,106 +255,3 @@ def _with_items(answers: pd.DataFrame, path: Path, items: Path) -> pd.DataFrame:
     if "anchor" in there:
         answers["anchor"] = known.numbers("anchor", allowed=(0, 1), rule="0 or 1")[row]
     return answers
-
-
-def _samples(path: Path, said: list[str]) -> pd.DataFrame:
-    table = read_text_table(
-        path,
-        required={"item": ITEM_NAMES, "model": MODEL_NAMES, "answer": ("answer", "response")},
-        optional=_DOMAIN,
-        ids=("item", "model", "domain"),
-        purpose="a table of repeated answers",
-    )
-    _say_unused(table, said)
-    return _ids(table, ("item", "model")).assign(answer=table.columns["answer"])
-
-
-def _abilities(path: Path, said: list[str]) -> pd.DataFrame:
-    table = read_text_table(
-        path,
-        required={
-            "model": MODEL_NAMES,
-            "ability": ("ability", "theta", "strength", "estimate"),
-            "se": ("se", "sd"),
-        },
-        optional={**_DOMAIN, "se_printed": ("se_printed", "se_items_known", "se_diagonal")},
-        ids=("model", "domain"),
-        purpose="a table of abilities",
-    )
-    frame = _ids(table, ("model",))
-    frame["ability"] = table.numbers("ability", rule="a finite number")
-    for name in ("se", "se_printed"):
-        if name in table.columns:
-            frame[name] = table.numbers(name, low=0.0, rule="a finite number of at least 0")
-    _say_unused(table, said)
-    return frame
-
-
-def _tasks(path: Path) -> pd.DataFrame:
-    def recognised(columns: Sequence[str]) -> bool:
-        return any(plain_name(column) in MODEL_NAMES for column in columns)
-
-    source = open_source(path, recognised=recognised)
-    key = find_column(source, MODEL_NAMES)
-    if key is None:
-        raise DataError(f"{path} has no column 'model'; its columns: {listed(source.columns)}")
-    others = [at for at in range(len(source.columns)) if at != key]
-    names = header_ids(source, others, kind="task")
-    if not names:
-        raise DataError(f"{path} has no column beside {source.columns[key]!r}: no task to score")
-    models = id_column(source, key)
-    table = text_columns(source, dict(zip(names, others, strict=True)))
-    parts = [
-        pd.DataFrame(
-            {
-                "domain": name,
-                "model": pd.Series(models, dtype="str"),
-                "value": table.numbers(name, rule="a finite number, or blank"),
-            }
-        )
-        for name in names
-    ]
-    return pd.concat(parts, ignore_index=True)
-
-
-def _economics(path: Path, said: list[str]) -> pd.DataFrame:
-    table = read_text_table(
-        path,
-        required={"model": MODEL_NAMES},
-        optional={
-            "cost": ("cost", "cost_per_1000", "cost_per_thousand"),
-            "latency": ("latency", "latency_p50"),
-        },
-        ids=("model",),
-        purpose="a table of costs",
-    )
-    frame = _ids(table, ("model",))
-    for name in ("cost", "latency"):
-        if name in table.columns:
-            frame[name] = table.numbers(name, low=0.0, rule="a finite number of at least 0")
-    if len(frame.columns) == 1:
-        raise DataError(
-            f"{path} has neither a column 'cost' nor 'latency'; its columns: "
-            f"{listed(table.source.columns)}"
-        )
-    _say_unused(table, said)
-    return frame
-
-
-def _labels(path: Path) -> pd.DataFrame:
-    table = read_item_table(path).set_index("item")
-    if table.shape[1] < 2:
-        raise DataError(f"{path} has {table.shape[1]} judges; agreement needs two")
-    return table
-
-
-def _ids(table: TextTable, names: Sequence[str]) -> pd.DataFrame:
-    columns = {name: table.ids(name) for name in names}
-    if "domain" in table.columns:
-        columns["domain"] = table.ids("domain")
-    return pd.DataFrame(columns)
-
-
-def _say_unused(table: TextTable, said: list[str]) -> None:
-    if table.unused:
-        said.append(f"{table.source.path}: columns not used: {listed(table.unused)}")

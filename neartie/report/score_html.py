@@ -11,7 +11,12 @@ from neartie.audits.scorecard_result import Scorecard
 from neartie.report import score_figures, score_tables
 from neartie.report.formatting import count, plural
 from neartie.report.page import panel, render_page
-from neartie.report.score_text import agreement_sentence, frontier_sentence, score_answer
+from neartie.report.score_text import (
+    agreement_sentence,
+    calibration_sentence,
+    frontier_sentence,
+    score_answer,
+)
 from neartie.report.section import Drawing, Section, numbered
 from neartie.report.table import Table
 
@@ -134,6 +139,7 @@ def _calibration(card: Scorecard) -> Section:
     return Section(
         key="calibration",
         title="Do models know what they know?",
+        sentences=(calibration_sentence(card),),
         drawings=(
             Drawing(
                 panels=tuple(

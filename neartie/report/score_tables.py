@@ -69,10 +69,7 @@ def domain_table(card: Scorecard, domain: str, *, most: int = MOST_ROWS) -> tupl
             ("Brier", lambda r: _three(r["brier"])),
         ]
     if rows["resistance"].notna().any():
-        specs += [
-            ("Anchor gap", lambda r: signed(_times(100, r["contamination_gap"]), digits=0)),
-            ("Resistance", lambda r: _two(r["resistance"])),
-        ]
+        specs.append(("Anchor gap (resistance)", _gap))
     if kind == "answers" and (rows["measured"] < 1).any():
         specs.append(("Measured (%)", lambda r: percent(r["measured"], digits=0)))
     has_reason = bool((rows["reason"] != "").any())
@@ -267,6 +264,13 @@ def _between(low: Any, high: Any, *, digits: int = 0) -> str:
 
 def _limits(row: Any) -> str:
     return _between(row["low"], row["high"])
+
+
+def _gap(row: Any) -> str:
+    if is_missing(row["contamination_gap"]):
+        return MISSING
+    gap = signed(100 * row["contamination_gap"], digits=0)
+    return f"{gap} ({_two(row['resistance'])})"
 
 
 def _error(row: Any) -> str:

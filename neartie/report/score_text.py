@@ -25,8 +25,11 @@ def score_answer(card: Scorecard) -> str:
     """
     ranked = card.models[card.models["rank"].notna()]
     if ranked.empty:
-        lone = "No model has a score in every domain, so none is ranked."
-        return lone if len(card.models) else agreement_sentence(card)
+        if card.models.empty:
+            return agreement_sentence(card)
+        if card.models["n_domains"].any():
+            return "No model has a score in every domain, so none is ranked."
+        return "No domain gives a score, so that there is no index."
     best = ranked.iloc[0]
     leaders = ranked[ranked["rank"] == 1]["model"].tolist()
     verb = "leads" if len(leaders) == 1 else "lead together"
@@ -78,6 +81,20 @@ def agreement_sentence(card: Scorecard) -> str:
     )
 
 
+def calibration_sentence(card: Scorecard) -> str:
+    """Return the range of calibration errors; blank where no confidence was stated."""
+    known = card.domains[card.domains["ece"].notna()]
+    if known.empty:
+        return ""
+    low, high = (decimal(known["ece"].agg(how), digits=3) for how in ("min", "max"))
+    size = f"of {low}" if len(known) == 1 else f"between {low} and {high}"
+    text = f"{plural(len(known), 'calibration error')} (ECE, by model and domain) {size}"
+    if known["ece_if_calibrated"].notna().any():
+        typical = decimal(known["ece_if_calibrated"].median(), digits=3)
+        text += f", where a calibrated model would show {typical} on average"
+    return f"{text}."
+
+
 def frontier_sentence(card: Scorecard, axis: str) -> str:
     """Return which models lie on a frontier; blank where nothing was measured."""
     on = card.frontier(axis)
@@ -125,7 +142,7 @@ def score_text(card: Scorecard) -> str:
         lines.append("")
     paragraphs = [score_answer(card)]
     if len(card.models):
-        paragraphs.append(agreement_sentence(card))
+        paragraphs += [calibration_sentence(card), agreement_sentence(card)]
     paragraphs += [frontier_sentence(card, axis) for axis in ("cost", "latency")]
     if len(card.flagged()):
         n = len(card.flagged())
