@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.gibbs_protocol import State
-from neartie.inference.gibbs_scales import draw_half_normal_apart, draw_half_normal_of
+from neartie.inference.gibbs_scales import FIXED, HALF_NORMAL, draw_half_normal_of
 
 type Floats = NDArray[np.float64]
 
@@ -36,15 +36,13 @@ class Effects(Protocol):
         """Return contrasts of effects, and a number that multiplies them all."""
         ...
 
-    def draw_unit(
-        self,
-        state: State,
-        values: Floats,
-        linear: Floats,
-        quadratic: Floats,
-        rng: np.random.Generator,
-    ) -> None:
-        """Draw that number, the last of `values`, given all contrasts, if it is unknown."""
+    @property
+    def unit_prior(self) -> tuple[float, float, float]:
+        """Return that number's prior, as a row of `gibbs_scales.draw_multipliers`."""
+        ...
+
+    def store_unit(self, state: State, value: float) -> None:
+        """Write that number, if it is unknown."""
         ...
 
     def draw_widths(
@@ -100,14 +98,12 @@ class FixedEffects:
         """Return the effects as they are, and 1."""
         return effects * self.sd, 1.0
 
-    def draw_unit(
-        self,
-        state: State,
-        values: Floats,
-        linear: Floats,
-        quadratic: Floats,
-        rng: np.random.Generator,
-    ) -> None:
+    @property
+    def unit_prior(self) -> tuple[float, float, float]:
+        """Return that the number is known."""
+        return FIXED, 0.0, 0.0
+
+    def store_unit(self, state: State, value: float) -> None:
         """Do nothing: the scale is known."""
 
     def draw_widths(
@@ -157,17 +153,14 @@ class CommonEffects:
         """Return the standard effects, and their scale."""
         return effects, float(state["dif_scale"])
 
-    def draw_unit(
-        self,
-        state: State,
-        values: Floats,
-        linear: Floats,
-        quadratic: Floats,
-        rng: np.random.Generator,
-    ) -> None:
-        """Draw the scale given the standard effects."""
-        draw_half_normal_apart(3, values, linear, quadratic, self.scale_sd, rng=rng)
-        state["dif_scale"][...] = values[3]
+    @property
+    def unit_prior(self) -> tuple[float, float, float]:
+        """Return the half-normal prior of the scale."""
+        return HALF_NORMAL, 0.0, self.scale_sd**-2
+
+    def store_unit(self, state: State, value: float) -> None:
+        """Write the scale."""
+        state["dif_scale"][...] = value
 
     def draw_widths(
         self, state: State, lean: Floats, precision: Floats, rng: np.random.Generator

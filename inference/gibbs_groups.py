@@ -207,11 +207,14 @@ def shift_terms(
     size = n_factor * (1 + n_free * (1 + with_means))
     precision, shift = np.zeros((size, size)), np.zeros(size)
     totals = np.add.reduceat(ability, start[:-1], axis=0)
-    for f, n in enumerate(np.diff(start)):
-        # how the centred ability of the family moves with each block of unknowns
-        row = np.concatenate([[1.0], contrasts[f], *([-contrasts[f]] if with_means else [])])
-        precision += np.kron(n * np.outer(row, row), np.eye(n_factor))
-        shift -= np.kron(row, totals[f])
+    # one row a family: how its centred abilities move with each block of unknowns
+    moves = np.hstack([np.ones((len(contrasts), 1)), contrasts])
+    if with_means:
+        moves = np.hstack([moves, -contrasts])
+    every = np.arange(n_factor)
+    by_factor = precision.reshape(moves.shape[1], n_factor, moves.shape[1], n_factor)
+    by_factor[:, every, :, every] += moves.T @ (np.diff(start)[:, None] * moves)
+    shift -= (moves.T @ totals).ravel()
     first = slice(0, n_factor)
     precision[first, first] += easiness_precision * (loading.T @ loading)
     shift[first] += easiness_precision * (loading.T @ easiness)

@@ -18,10 +18,11 @@ from neartie.inference.gibbs_item_kernel import ItemSums, packed_products
 from neartie.inference.gibbs_mirt_moves import Unknowns, shift_families, turn_factors, width_terms
 from neartie.inference.gibbs_protocol import State
 from neartie.inference.gibbs_scales import (
+    LOG_NORMAL,
+    NORMAL,
     LogNormal,
-    draw_mean_apart,
     draw_mean_of,
-    draw_scale_apart,
+    draw_multipliers,
     draw_scale_of,
     predictor_quadratic,
 )
@@ -214,12 +215,16 @@ class MirtDifSampler:
             (unknowns.easiness - values[1]) / values[2],
             effects @ self.basis.T,
         )
-        sd = self.priors.easiness_mean_sd
-        for _ in range(ROUNDS):
-            draw_scale_apart(0, values, linear, quadratic, self.loading_scale_prior, rng=rng)
-            draw_mean_apart(1, values, linear, quadratic, sd, rng=rng)
-            draw_scale_apart(2, values, linear, quadratic, self.easiness_scale_prior, rng=rng)
-            self.effects.draw_unit(state, values, linear, quadratic, rng)
+        priors = np.array(
+            [
+                (LOG_NORMAL, *self.loading_scale_prior),
+                (NORMAL, 0.0, self.priors.easiness_mean_sd**-2),
+                (LOG_NORMAL, *self.easiness_scale_prior),
+                self.effects.unit_prior,
+            ]
+        )
+        draw_multipliers(rng, values, linear, quadratic, priors, ROUNDS)
+        self.effects.store_unit(state, float(values[3]))
         for name, value in zip(names, values[:3], strict=True):
             state[name][...] = value
 

@@ -14,7 +14,7 @@ from neartie.inference.gibbs_effects import CommonEffects, Effects, FixedEffects
 from neartie.inference.gibbs_item_draws import ItemPriors, contrast_basis, draw_items
 from neartie.inference.gibbs_mirt_moves import Unknowns, width_terms
 from neartie.inference.gibbs_protocol import State
-from neartie.inference.gibbs_scales import predictor_quadratic
+from neartie.inference.gibbs_scales import draw_multipliers, predictor_quadratic
 from neartie.inference.gibbs_sparse import sparse_effects
 from neartie.models.priors import ResidualDifPriors
 from neartie.models.record import record_of
@@ -115,7 +115,10 @@ class ResidualDifSampler:
             sums, unknowns.loading, unknowns.easiness, effects @ self.basis.T
         )
         values = np.array([0.0, 0.0, 1.0, unit])
-        self.effects.draw_unit(state, values, linear, quadratic, rng)
+        unit_priors = np.zeros((4, 3))
+        unit_priors[3] = self.effects.unit_prior
+        draw_multipliers(rng, values, linear, quadratic, unit_priors, 1)
+        self.effects.store_unit(state, float(values[3]))
         sd = self.priors.easiness_sd
         priors = ItemPriors(
             loading_precision=1.0,

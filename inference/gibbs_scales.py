@@ -21,6 +21,10 @@ from neartie.inference.pairwise_bits import compiled
 type Floats = NDArray[np.float64]
 
 
+# Kinds of priors, for the kernel.
+FIXED, LOG_NORMAL, NORMAL, HALF_NORMAL = 0.0, 1.0, 2.0, 3.0
+
+
 class LogNormal(NamedTuple):
     """Prior of a scale: the log of its median, and the precision of its log."""
 
@@ -86,89 +90,50 @@ def predictor_quadratic(
     return linear, quadratic
 
 
-def draw_scale_apart(
-    place: int,
+@compiled
+def draw_multipliers(
+    rng: np.random.Generator,
     values: Floats,
     linear: Floats,
     quadratic: Floats,
-    prior: LogNormal,
-    *,
-    rng: np.random.Generator,
+    priors: Floats,
+    rounds: int,
 ) -> None:
-    """Draw a log-normal scale given what it scales in its units, in place.
+    """Draw numbers that items are multiplied by, given items in their units, in place.
 
     Parameters
     ----------
-    place : int
-        Of the scale in `values`.
+    rng : Generator
     values : (4,) float
         As `predictor_quadratic` names them.
     linear, quadratic
         As it returns them.
-    prior : LogNormal
-    rng : Generator
+    priors : (4, 3) float
+        A row each: `FIXED`; `LOG_NORMAL`, center and precision of the log; `NORMAL` and
+        `HALF_NORMAL`, center (0 for the latter) and precision.
+    rounds : int
+        How often to draw each, in turn.
     """
-    rest = linear[place] - quadratic[place] @ values + quadratic[place, place] * values[place]
-    values[place] = math.exp(
-        draw_log_scale(
-            rng,
-            math.log(values[place]),
-            0.0,
-            0.5 * quadratic[place, place],
-            0.0,
-            float(rest),
-            prior.center,
-            prior.precision,
-        )
-    )
-
-
-def draw_half_normal_apart(
-    place: int,
-    values: Floats,
-    linear: Floats,
-    quadratic: Floats,
-    sd: float,
-    *,
-    rng: np.random.Generator,
-) -> None:
-    """Draw a half-normal scale given what it scales in its units, in place.
-
-    Parameters
-    ----------
-    place, values, linear, quadratic, rng
-        As in `draw_scale_apart`.
-    sd : float
-        Of the prior.
-    """
-    rest = linear[place] - quadratic[place] @ values + quadratic[place, place] * values[place]
-    square = 0.5 * (quadratic[place, place] + sd**-2)
-    values[place] = math.exp(
-        draw_log_scale(rng, math.log(values[place]), 1.0, square, 0.0, float(rest), 0.0, 0.0)
-    )
-
-
-def draw_mean_apart(
-    place: int,
-    values: Floats,
-    linear: Floats,
-    quadratic: Floats,
-    sd: float,
-    *,
-    rng: np.random.Generator,
-) -> None:
-    """Draw a mean of prior N(0, sd) given how items differ from it, in place.
-
-    Parameters
-    ----------
-    place, values, linear, quadratic, rng
-        As in `draw_scale_apart`.
-    sd : float
-        Of the prior.
-    """
-    rest = linear[place] - quadratic[place] @ values + quadratic[place, place] * values[place]
-    precision = quadratic[place, place] + sd**-2
-    values[place] = rest / precision + rng.standard_normal() / math.sqrt(precision)
+    for step in range(rounds * len(values)):
+        p = step % len(values)
+        kind, center, precision = priors[p, 0], priors[p, 1], priors[p, 2]
+        if kind == FIXED:
+            continue
+        square, rest = quadratic[p, p], linear[p]
+        for q in range(len(values)):
+            if q != p:
+                rest -= quadratic[p, q] * values[q]
+        if kind == NORMAL:
+            total = square + precision
+            mean = (rest + precision * center) / total
+            values[p] = mean + rng.standard_normal() / math.sqrt(total)
+            continue
+        u = math.log(values[p])
+        if kind == LOG_NORMAL:
+            u = draw_log_scale(rng, u, 0.0, 0.5 * square, 0.0, rest, center, precision)
+        else:
+            u = draw_log_scale(rng, u, 1.0, 0.5 * (square + precision), 0.0, rest, 0.0, 0.0)
+        values[p] = math.exp(u)
 
 
 def draw_scale_of(

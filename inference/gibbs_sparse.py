@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from neartie.inference.gibbs_effects import start_contrasts
 from neartie.inference.gibbs_protocol import State
+from neartie.inference.gibbs_scales import FIXED
 from neartie.inference.gibbs_slice import slice_draws
 from neartie.models.priors import DifPriors
 
@@ -97,14 +98,12 @@ class SparseEffects:
         """Return the effects as they are, and 1."""
         return effects * self.width(state)[:, None], 1.0
 
-    def draw_unit(
-        self,
-        state: State,
-        values: Floats,
-        linear: Floats,
-        quadratic: Floats,
-        rng: np.random.Generator,
-    ) -> None:
+    @property
+    def unit_prior(self) -> tuple[float, float, float]:
+        """Return that the number is known: see `draw_widths`."""
+        return FIXED, 0.0, 0.0
+
+    def store_unit(self, state: State, value: float) -> None:
         """Do nothing: see `draw_widths`."""
 
     def draw_widths(
