@@ -15,7 +15,7 @@ from neartie.models.priors import MirtDifPriors
 MAX_ROUNDS: Final = 60
 #: Relative change of a scale below which a round is the last one.
 TOLERANCE: Final = 1e-3
-_STEPS: Final = 2
+_STEPS: Final = 1
 # Longest step of a log scale in one round.
 _LONGEST: Final = 0.7
 # Median of a standard half-normal variable.
