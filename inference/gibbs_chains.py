@@ -17,6 +17,7 @@ from neartie.inference.free_values import FreeValues
 from neartie.inference.gibbs_checkpoint import Chain, Run, read_checkpoint, write_checkpoint
 from neartie.inference.gibbs_protocol import BlockSampler
 from neartie.inference.gibbs_watch import (
+    FEWEST,
     MAX_REPORTED,
     reached,
     watch_list,
@@ -273,8 +274,10 @@ def _report(run: Run, length: Length, watched: _Watched) -> tuple[str, float]:
     """Return the step at work, with what is reached, and the share done."""
     if run.sweeps < length.tune:
         return "tuning", run.sweeps / length.tune
-    so_far = reached(watched.of(run), at_most=MAX_REPORTED)
     share = (run.sweeps - length.tune) / (length.draws * run.thin)
+    if run.kept < FEWEST:
+        return "sampling", share
+    so_far = reached(watched.of(run), at_most=MAX_REPORTED)
     if length.min_ess is not None:
         share = min(so_far.min_ess / length.min_ess, 0.99)
     told = f"sampling{DETAIL}ESS {so_far.min_ess:,.0f}"

@@ -19,6 +19,8 @@ type Floats = NDArray[np.float64]
 MAX_WATCHED: Final = 200
 # A report on the way is content with fewer.
 MAX_REPORTED: Final = 40
+# Draws of a chain, for an effective sample size.
+FEWEST: Final = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,7 +105,7 @@ def reached(watched: Floats, *, at_most: int | None = None) -> Reached:
     from arviz_stats.base import array_stats
 
     n_chain, n_draw, n = watched.shape
-    if n_draw < 4:
+    if n_draw < FEWEST:
         return Reached(max_rhat=np.nan if n_chain == 1 else np.inf, min_ess=0.0)
     sizes, rhats = [], []
     for place in _spread(n, at_most or n):

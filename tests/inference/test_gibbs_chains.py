@@ -123,12 +123,13 @@ def test_an_adaptive_run_asks_for_more_where_more_is_needed(layout: FreeValues) 
 @pytest.mark.usefixtures("short_blocks")
 def test_reports_and_blocks_change_nothing(layout: FreeValues) -> None:
     told: list[tuple[str, float]] = []
-    found = draw(layout, length=ADAPTIVE, progress=lambda *said: told.append(said))
+    names = ("total",)
+    found = draw(layout, length=ADAPTIVE, watch=names, progress=lambda *said: told.append(said))
     assert told[0][0] == "tuning"
     assert any("ESS" in step and "R-hat" in step for step, _ in told)
     assert all(0 <= share <= 1 for _, share in told)
     assert told[-1] == ("sampling", 1.0)
-    np.testing.assert_array_equal(found.points, draw(layout, length=ADAPTIVE).points)
+    np.testing.assert_array_equal(found.points, draw(layout, length=ADAPTIVE, watch=names).points)
 
 
 @pytest.mark.usefixtures("short_blocks")
@@ -178,9 +179,7 @@ def test_a_cut_checkpoint_is_refused(layout: FreeValues, stored: Checkpoint, sha
         draw(layout, checkpoint=stored)
 
 
-def test_a_flipped_byte_anywhere_is_refused(
-    layout: FreeValues, stored: Checkpoint
-) -> None:
+def test_a_flipped_byte_anywhere_is_refused(layout: FreeValues, stored: Checkpoint) -> None:
     path = Path(stored.path)
     content, whole = path.read_bytes(), draw(layout)
     refused = 0
