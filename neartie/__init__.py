@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from neartie.audits.collection_checks import CollectionChecks as CollectionChecks
     from neartie.audits.collection_checks import check_collection as check_collection
     from neartie.audits.common_models import compare_common_models as compare_common_models
+    from neartie.audits.confidence import calibrate_confidence as calibrate_confidence
     from neartie.audits.content_analysis import ContentAudit as ContentAudit
     from neartie.audits.content_analysis import analyse_content as analyse_content
     from neartie.audits.content_axes import ContentAxes as ContentAxes
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from neartie.audits.further_checks import CheckChoices as CheckChoices
     from neartie.audits.further_checks import FurtherChecks as FurtherChecks
     from neartie.audits.further_checks import run_checks as run_checks
+    from neartie.audits.judge_panel import JudgePanel as JudgePanel
+    from neartie.audits.judge_panel import judge_panel as judge_panel
     from neartie.audits.near_tie import audit_near_ties as audit_near_ties
     from neartie.audits.pooled_signs import pool_attributions as pool_attributions
     from neartie.audits.posterior_checks import check_posterior as check_posterior
@@ -52,6 +55,9 @@ if TYPE_CHECKING:
     from neartie.audits.result import NearTieAudit as NearTieAudit
     from neartie.audits.robustness import Robustness as Robustness
     from neartie.audits.robustness import check_robustness as check_robustness
+    from neartie.audits.scorecard import make_scorecard as make_scorecard
+    from neartie.audits.scorecard_result import Scorecard as Scorecard
+    from neartie.audits.scorecard_settings import ScoreSettings as ScoreSettings
     from neartie.audits.screen import ScreenSettings as ScreenSettings
     from neartie.audits.screen import screen_items as screen_items
     from neartie.audits.screen_result import ItemScreen as ItemScreen
@@ -65,7 +71,9 @@ if TYPE_CHECKING:
     from neartie.data.example import load_example as load_example
     from neartie.data.read import read_responses as read_responses
     from neartie.data.read_battles import read_battles as read_battles
+    from neartie.data.read_score_inputs import read_score_inputs as read_score_inputs
     from neartie.data.responses import Responses as Responses
+    from neartie.data.score_inputs import ScoreInputs as ScoreInputs
     from neartie.data.simulate import simulate_leaderboard as simulate_leaderboard
     from neartie.data.summary import describe as describe
     from neartie.inference.alignment import align_loadings as align_loadings
@@ -102,6 +110,7 @@ if TYPE_CHECKING:
     from neartie.report.check_files import write_checks as write_checks
     from neartie.report.collection_files import write_collection as write_collection
     from neartie.report.rank_files import write_ranking as write_ranking
+    from neartie.report.score_files import write_scorecard as write_scorecard
     from neartie.report.screen_files import write_screen as write_screen
 
 __version__ = "0.1.0"
@@ -128,6 +137,7 @@ _HOMES = {
     "FurtherChecks": "neartie.audits.further_checks",
     "GapDeciders": "neartie.audits.rank_deciders",
     "ItemScreen": "neartie.audits.screen_result",
+    "JudgePanel": "neartie.audits.judge_panel",
     "MirtDifFit": "neartie.inference.mirt_dif_result",
     "MirtDifPriors": "neartie.models.priors",
     "MirtDifScales": "neartie.inference.mirt_scales",
@@ -138,6 +148,9 @@ _HOMES = {
     "ResidualDifPriors": "neartie.models.priors",
     "Responses": "neartie.data.responses",
     "Robustness": "neartie.audits.robustness",
+    "ScoreInputs": "neartie.data.score_inputs",
+    "ScoreSettings": "neartie.audits.scorecard_settings",
+    "Scorecard": "neartie.audits.scorecard_result",
     "ScoredModels": "neartie.inference.score_models",
     "ScreenSettings": "neartie.audits.screen",
     "TwoPLFit": "neartie.inference.two_pl_result",
@@ -155,10 +168,11 @@ _HOMES = {
     "build_residual_dif": "neartie.models.residual_dif_model",
     "build_two_pl": "neartie.models.two_pl",
     "calibrate": "neartie.inference.calibration",
+    "calibrate_confidence": "neartie.audits.confidence",
     "check_collection": "neartie.audits.collection_checks",
-    "check_robustness": "neartie.audits.robustness",
     "check_posterior": "neartie.audits.posterior_checks",
     "check_prior": "neartie.audits.posterior_checks",
+    "check_robustness": "neartie.audits.robustness",
     "compare_common_models": "neartie.audits.common_models",
     "compare_controls": "neartie.audits.control_comparison",
     "compare_models": "neartie.inference.compare_loo",
@@ -169,7 +183,9 @@ _HOMES = {
     "fit_bradley_terry": "neartie.inference.bradley_terry",
     "fit_mirt_dif_map": "neartie.inference.mirt_dif_map",
     "fit_two_pl_map": "neartie.inference.two_pl_map",
+    "judge_panel": "neartie.audits.judge_panel",
     "load_example": "neartie.data.example",
+    "make_scorecard": "neartie.audits.scorecard",
     "pool_attributions": "neartie.audits.pooled_signs",
     "prior_only": "neartie.models.prior_only",
     "rank_models": "neartie.audits.ranks",
@@ -178,9 +194,10 @@ _HOMES = {
     "read_content_sheets": "neartie.audits.content_sheets",
     "read_posterior": "neartie.inference.posterior_file",
     "read_responses": "neartie.data.read",
+    "read_score_inputs": "neartie.data.read_score_inputs",
     "read_scores": "neartie.audits.rank_reading",
-    "replicate_under_permuted_families": "neartie.audits.replication_families",
     "replicate_signatures": "neartie.audits.replication",
+    "replicate_under_permuted_families": "neartie.audits.replication_families",
     "report_positions": "neartie.data.battle_order",
     "resolve_swapped": "neartie.data.battle_order",
     "run_checks": "neartie.audits.further_checks",
@@ -197,6 +214,7 @@ _HOMES = {
     "write_content_sheets": "neartie.audits.content_sheets",
     "write_posterior": "neartie.inference.posterior_file",
     "write_ranking": "neartie.report.rank_files",
+    "write_scorecard": "neartie.report.score_files",
     "write_screen": "neartie.report.screen_files",
 }
 
@@ -221,6 +239,7 @@ __all__ = [
     "FurtherChecks",
     "GapDeciders",
     "ItemScreen",
+    "JudgePanel",
     "MirtDifFit",
     "MirtDifPriors",
     "MirtDifScales",
@@ -231,6 +250,9 @@ __all__ = [
     "ResidualDifPriors",
     "Responses",
     "Robustness",
+    "ScoreInputs",
+    "ScoreSettings",
+    "Scorecard",
     "ScoredModels",
     "ScreenSettings",
     "TwoPLFit",
@@ -249,6 +271,7 @@ __all__ = [
     "build_residual_dif",
     "build_two_pl",
     "calibrate",
+    "calibrate_confidence",
     "check_collection",
     "check_posterior",
     "check_prior",
@@ -263,7 +286,9 @@ __all__ = [
     "fit_bradley_terry",
     "fit_mirt_dif_map",
     "fit_two_pl_map",
+    "judge_panel",
     "load_example",
+    "make_scorecard",
     "pool_attributions",
     "prior_only",
     "rank_models",
@@ -272,6 +297,7 @@ __all__ = [
     "read_content_sheets",
     "read_posterior",
     "read_responses",
+    "read_score_inputs",
     "read_scores",
     "replicate_signatures",
     "replicate_under_permuted_families",
@@ -291,6 +317,7 @@ __all__ = [
     "write_content_sheets",
     "write_posterior",
     "write_ranking",
+    "write_scorecard",
     "write_screen",
 ]
 
