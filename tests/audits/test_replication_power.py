@@ -3,6 +3,7 @@
 Seeds are fixed. Each check states how often it would fail by chance if its claim held.
 """
 
+import json
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -20,8 +21,10 @@ def study():
     spec = spec_from_file_location("replication_study", PATH)
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
+    sys.path.insert(0, str(PATH.parent))
     spec.loader.exec_module(module)
     yield module
+    sys.path.remove(str(PATH.parent))
     del sys.modules[spec.name]
 
 
@@ -65,6 +68,14 @@ def test_family_association_holds_its_level_in_uneven_benchmarks(study):
 def test_owner_intervals_miss_about_as_often_as_they_should(study):
     """40 draws of 5 families: 200 intervals miss 7 % on average; above 15 % is 1 in 10,000."""
     assert (~study.owner_coverage(40, bootstraps=200)).mean() < 0.15
+    assert (~study.common_coverage(40, bootstraps=200)).mean() < 0.15
+
+
+def test_rows_with_several_entries_have_an_error_over_replicates(study):
+    hits = np.array([[1, 0], [1, 1], [0, 0], [1, 0]])
+    # means .5, 1, 0, .5: mean .5, standard error .408 / 2
+    assert study.row("a", "b", hits) == "| a | b | 4 | 50.0 | 10.0 to 90.0 |"
+    assert study.row("a", "b", np.zeros((0, 2))) == "| a | b | 0 | – | – |"
 
 
 def test_the_table_is_written(study, tmp_path, capsys, monkeypatch):
@@ -74,8 +85,13 @@ def test_the_table_is_written(study, tmp_path, capsys, monkeypatch):
     names = ("replication_by_leaderboard", "replication_by_signature", "replication_by_families")
     for name in names:
         monkeypatch.setattr(study, name, found)
-    study.main(["--replicates", "1", "--out", str(tmp_path / "table.md")])
+    for name in ("pooled", "battery"):
+        monkeypatch.setattr(study, name, lambda label, n: [f"| {label} | {n} |"])
+    store = tmp_path / "store.json"
+    arguments = ["--replicates", "1", "--workers", "1", "--store", str(store)]
+    study.main([*arguments, "--out", str(tmp_path / "table.md")])
     text = (tmp_path / "table.md").read_text()
+    assert len(json.loads(store.read_text())) == len(study.parts(1))
     assert "| replication, overlap | signatures independent | 1 | 100.0 | 2.5 to 100.0 |" in text
     assert text in capsys.readouterr().out
 
@@ -138,3 +154,31 @@ def test_level_and_power_of_the_family_association(study):
     """400 draws: a failure by chance is 1 in 1000."""
     assert not rejects_too_often(study.family_study(400))
     assert (study.family_study(50, lean=0.25) <= 0.05).mean() > 0.8
+
+
+@pytest.mark.slow
+def test_the_battery_and_the_sign_rule_hold_their_level(study):
+    """30 leaderboards without DIF: a failure by chance is 3 in 1000; no rule over five is met.
+
+    p of a perturbation is tested through its share over perturbations, with the error over
+    leaderboards: 5 % and at most 3.1 standard errors more.
+    """
+    board, dimension = study.BATTERIES["no DIF, families alike"]
+    found = study.batteries(board, 30, dimension=dimension)
+    p = study.variant_p_values(found)
+    assert not rejects_too_often(p["primary"])
+    share = (p.iloc[:, 1:] <= 0.05).mean(axis=1)
+    assert share.mean() < 0.05 + 3.1 * max(share.std(), 0.05) / np.sqrt(len(share))
+    assert not study.passing(found).to_numpy().any()
+    signs = study.attributions(study.NULL, 60)
+    assert not rejects_too_often([part.shifts.p_value for part in signs])
+    assert not study.pooled_rule(signs).any()
+
+
+@pytest.mark.slow
+def test_the_battery_finds_strong_shared_effects(study):
+    """20 leaderboards: p of the primary analysis is small in most, and collections pass."""
+    board, dimension = study.BATTERIES["shared DIF, range 3"]
+    found = study.batteries(board, 20, dimension=dimension)
+    assert (study.variant_p_values(found)["primary"] <= 0.05).mean() >= 0.4
+    assert study.passing(found).to_numpy().any()
