@@ -77,7 +77,7 @@ def fit_mirt_dif_map(
         Over what the effects sum to zero, as in `build_mirt_dif`.
     errors : {'auto', 'joint', 'known'}
         Standard errors that count all parameters as uncertain; or those that take the other side
-        as known, which are too small. `auto` takes joint ones where they are a matter of seconds.
+        as known, which are too small. `auto` takes joint ones where they take half a minute at most.
     starts : int
         The first is a decomposition of the answers; further ones are drawn from the priors.
     max_iterations : int
