@@ -189,8 +189,13 @@ def family_replication_sentence(found: FamilyReplication) -> str:
             f"What exceeds it ({_joined(above)}) points to families: DIF, or ability that the model "
             "left behind."
         )
+    elif coarse := coarse_p(int(found.settings["permutations"])):
+        verdict = coarse.strip()
     else:
-        verdict = "None reliably exceeds it: items that tell little replicate by noise alone."
+        verdict = (
+            "None reliably exceeds it: what exceeds chance within cells may be noise, which is large "
+            "in both halves for items that tell little."
+        )
     return f"Beside permuted families {_joined(parts)}. {verdict}"
 
 

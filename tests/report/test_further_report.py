@@ -94,6 +94,9 @@ def test_replication_beside_permuted_families_names_what_exceeds_them():
     none = family_replication_sentence(beside_families(0.2, 0.2, np.nan))
     assert "agreement" not in none
     assert "None reliably exceeds it" in none
+    few = beside_families(0.2, 0.2, 0.2)
+    few.settings["permutations"] = 9
+    assert "With 9 permutations p cannot come below 0.1" in family_replication_sentence(few)
     undefined = family_replication_sentence(beside_families(np.nan, np.nan, np.nan))
     assert undefined == "Under permuted families no statistic could be compared."
 
