@@ -49,8 +49,11 @@ def panel_agreement(labels: pd.DataFrame) -> pd.DataFrame:
     given, seen, n, equal = _count(code, len(known))
     margins = [mine.T @ seen for mine in given]
     chance = sum((mine * mine.T for mine in margins), np.zeros_like(n))
-    constant = [np.argmax([mine[a, b] for mine in margins]) for a, b in _pairs(len(judges))]
-    words = [known[k] if known else "" for k in constant]
+    # what each pair gave most often: where kappa is undefined, the only label that it gave
+    words = [
+        max(zip(margins, known, strict=True), key=lambda part: part[0][pair])[1] if known else ""
+        for pair in _pairs(len(judges))
+    ]
     return _table(judges, n, n, equal, chance, words)
 
 
