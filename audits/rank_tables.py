@@ -189,17 +189,23 @@ def _across(groups: list[list[str]]) -> list[pd.DataFrame]:
     return [table]
 
 
+def _because(verdict: str) -> str:
+    """Return the reason that a verdict gives, without what it begins with."""
+    for beginning in ("Not converged: ", "Convergence is not assessed: "):
+        verdict = verdict.removeprefix(beginning)
+    return f": {verdict}" if verdict else ""
+
+
 def _caveats(scores: Scores, parts: list[Ranked], *, level: float, n_draws: int) -> list[str]:
     found = []
     if scores.converged == "no":
         found.append(
             "the fit behind these ranks did not converge, so that nothing below can be relied on"
-            + (f": {scores.verdict}" if scores.verdict else "")
+            + _because(scores.verdict)
         )
     elif scores.has_draws and scores.converged != "yes":
         found.append(
-            "convergence of these draws was not assessed"
-            + (f": {scores.verdict}" if scores.verdict else "")
+            "convergence of these draws was not assessed" + _because(scores.verdict)
         )
     if len(parts) > 1:
         found.append(

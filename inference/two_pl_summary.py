@@ -14,7 +14,7 @@ from neartie.inference.fit_summary import (
     flagged_models,
     worst_first,
 )
-from neartie.inference.score_models import ScoredModels
+from neartie.inference.score_models import COLUMN_NAMES, ScoredModels
 from neartie.inference.two_pl_result import TwoPLFit
 
 
@@ -93,9 +93,13 @@ def summarise_scored(
     models[[*rest, "node_spacing"]] = table[[*rest, "node_spacing"]]
     answers = data.item_accuracy().set_index("item")["n"]
     used = items[items["item"].isin(scored.items)].reset_index(drop=True)
-    used = used[["item", "discrimination", "difficulty"]].astype(
-        {"discrimination": np.float64, "difficulty": np.float64}
-    )
+    columns = {"item": used["item"]}
+    for name, spellings in COLUMN_NAMES.items():
+        found = next((spelling for spelling in spellings if spelling in used), None)
+        # one that places an item is enough
+        if found is not None and not (name == "easiness" and "difficulty" in columns):
+            columns[name] = used[found].astype(np.float64)
+    used = pd.DataFrame(columns)
     used.insert(1, "n", answers.loc[used["item"]].to_numpy())
     used["flag"] = ""
     variance = np.square(models["se"].to_numpy())
