@@ -25,7 +25,6 @@ from neartie.audits.purification import Purification
 from neartie.audits.ranking import ReversalCount
 from neartie.audits.replicates import ReplicateCounts, stack
 from neartie.audits.result import NearTieAudit
-from neartie.audits.robustness import Client
 from neartie.audits.steps import (
     HALVES,
     N_STREAM,
@@ -37,6 +36,7 @@ from neartie.audits.steps import (
     silent,
 )
 from neartie.audits.targets import Target, pooled, score_target
+from neartie.data.dask import Client
 from neartie.data.responses import Responses
 
 CONTROLS: Final = 1000

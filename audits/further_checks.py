@@ -24,8 +24,9 @@ from neartie.audits.replication_families import (
     replicate_under_permuted_families,
 )
 from neartie.audits.result import NearTieAudit
-from neartie.audits.robustness import CONTROLS, Client, Robustness, check_robustness
+from neartie.audits.robustness import CONTROLS, Robustness, check_robustness
 from neartie.audits.steps import N_STREAM, Progress, audit_streams, silent
+from neartie.data.dask import Client
 from neartie.data.responses import Responses
 
 # Streams after the audit's own and those of the controls.

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from neartie.audits.controls import score_subtests
 from neartie.audits.permuted_families import LabelledHalf
 from neartie.audits.replicates import ReplicateCounts, stack
-from neartie.audits.robustness import Client
 from neartie.audits.targets import Target
+from neartie.data.dask import Client
 
 CHUNK: Final = 4
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,7 @@ from neartie.audits.steps import (
     silent,
 )
 from neartie.audits.variant_store import VariantStore
+from neartie.data.dask import Client
 from neartie.data.errors import DataError
 from neartie.data.files import to_csv, write_csv_atomic
 from neartie.data.responses import Responses
@@ -44,16 +45,6 @@ from neartie.data.wording import counted
 CONTROLS: Final = 200
 LEVEL: Final = 0.05
 POPULATION_FILE: Final = "population_selection.csv"
-
-
-class Client(Protocol):
-    """What is asked of a Dask client."""
-
-    def scatter(self, data: Any, *, hash: bool) -> Any:
-        """Send data to a worker."""
-
-    def submit(self, function: Any, *args: Any, pure: bool) -> Any:
-        """Return the future result of a call."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from neartie.data.dask import Client
+from neartie.data.errors import DataError
 from neartie.inference.advi import approximate_advi
 from neartie.inference.engine_draws import EngineDraws, Progress
 from neartie.inference.flat_model import FlatModel, flatten_model, observed_arrays
 from neartie.inference.free_values import FreeValues, free_values
 from neartie.inference.gibbs import block_sampler
 from neartie.inference.gibbs_chains import Checkpoint, Length, sample_gibbs
-from neartie.inference.gibbs_workers import Client
 from neartie.inference.laplace import approximate_laplace
 from neartie.inference.nuts import sample_nuts
 from neartie.inference.pathfinder import approximate_pathfinder
@@ -125,9 +126,10 @@ def run_engine(
 
     Raises
     ------
+    DataError
+        If the engine is `gibbs` and does not sample an option of the model.
     ValueError
-        If the engine is `gibbs` and does not sample the model, or an option of it; if another
-        engine is given a client.
+        If another engine is given a client.
     """
     if settings.engine == "gibbs":
         return _run_gibbs(
@@ -165,7 +167,11 @@ def _run_gibbs(
     progress: Progress | None,
     seed: int,
 ) -> tuple[FreeValues, EngineDraws]:
-    sampler = block_sampler(model)
+    try:
+        sampler = block_sampler(model)
+    except ValueError as error:
+        # What a user may have asked for is said as other faults of data and model are.
+        raise DataError(str(error)) from error
     layout = free_values(model)
     kept = None
     if settings.checkpoint is not None:

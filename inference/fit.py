@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from neartie.data.battles import Battles
+from neartie.data.dask import Client
 from neartie.data.errors import CaveatWarning
 from neartie.data.memory import require_memory
 from neartie.data.responses import Responses
@@ -26,7 +27,6 @@ from neartie.inference.engine_draws import EngineDraws, Progress
 from neartie.inference.engines import SAMPLERS, Settings, run_engine
 from neartie.inference.expected_scores import expected_scores
 from neartie.inference.flat_model import model_sizes
-from neartie.inference.gibbs_workers import Client
 from neartie.inference.log_likelihood import add_log_likelihood
 from neartie.inference.posterior_tree import (
     compact_json,

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from neartie.data.dask import Client
 from neartie.inference.engine_draws import EngineDraws, Progress, ignore_progress
 from neartie.inference.free_values import FreeValues
 from neartie.inference.gibbs_checkpoint import Chain, Run, read_checkpoint, write_checkpoint
@@ -23,7 +24,7 @@ from neartie.inference.gibbs_watch import (
     watch_list,
     watched_values,
 )
-from neartie.inference.gibbs_workers import Client, Done, Sweeps, workers
+from neartie.inference.gibbs_workers import Done, Sweeps, workers
 
 type Floats = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from neartie.data.dask import Client
 from neartie.inference.gibbs_checkpoint import Chain
 from neartie.inference.gibbs_protocol import BlockSampler
 
@@ -46,18 +46,6 @@ type Done = tuple[Chain, list[Floats]]
 type Work = Callable[[Sequence[Sweeps]], list[Done]]
 
 
-class Client(Protocol):
-    """What is asked of a Dask client."""
-
-    def scatter(self, data: Any, **options: Any) -> Any: ...
-
-    def submit(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any: ...
-
-    def gather(self, futures: Any) -> Any: ...
-
-    def cancel(self, futures: Any) -> Any: ...
-
-
 @contextmanager
 def workers(sampler: BlockSampler, *, cores: int, client: Client | None) -> Iterator[Work]:
     """Give a function that makes the sweeps of all chains and returns them in their order.
@@ -85,11 +73,7 @@ def workers(sampler: BlockSampler, *, cores: int, client: Client | None) -> Iter
 
         def ask(work: Sequence[Sweeps]) -> list[Done]:
             futures = [client.submit(make_sweeps, sent, part, pure=False) for part in work]
-            try:
-                return list(client.gather(futures))
-            except BaseException:
-                client.cancel(futures)
-                raise
+            return [future.result() for future in futures]
 
         yield ask
         return

@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from neartie.audits.further_checks import CheckChoices, FurtherChecks
     from neartie.audits.result import NearTieAudit
-    from neartie.audits.robustness import Client
+    from neartie.data.dask import Client
     from neartie.data.responses import Responses
 
 # Where finished variants of a battery lie until the audit is complete.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 if TYPE_CHECKING:
-    from neartie.audits.robustness import Client
+    from neartie.data.dask import Client
 
 LOCAL: Final = "local"
 PATIENCE: Final = 10.0

@@ -10,6 +10,8 @@ import typer
 from neartie.cli.fit_options import (
     OUTPUT,
     AcceptOption,
+    Backend,
+    BackendOption,
     BattleEngine,
     ChainsOption,
     CoresOption,
@@ -22,6 +24,7 @@ from neartie.cli.fit_options import (
     ThinOption,
     Ties,
     TuneOption,
+    WorkersOption,
 )
 from neartie.cli.fit_run import (
     check_level,
@@ -89,6 +92,8 @@ def fit_battles(
     min_ess: MinEssOption = None,
     cores: CoresOption = None,
     target_accept: AcceptOption = 0.9,
+    backend: BackendOption = Backend.numba,
+    dask: WorkersOption = None,
     log_likelihood: LogLikelihoodOption = False,
     level: LevelOption = 0.95,
     name: NameOption = None,
@@ -146,6 +151,8 @@ def fit_battles(
             log_likelihood,
             thin=thin,
             min_ess=min_ess,
+            backend=backend,
+            dask=dask,
         ),
         level=level,
         name=title,

@@ -33,6 +33,13 @@ class TwoPLEngine(StrEnum):
     map = "map"
 
 
+class Backend(StrEnum):
+    """What computes densities."""
+
+    numba = "numba"
+    jax = "jax"
+
+
 class Optimiser(StrEnum):
     """How the joint mode is found."""
 
@@ -137,6 +144,22 @@ TuneOption = Annotated[
 ]
 ChainsOption = Annotated[int, typer.Option("--chains", min=1, help="Chains (nuts, gibbs).")]
 ThinOption = Annotated[int, typer.Option("--thin", min=1, help="Sweeps a kept draw (gibbs).")]
+BackendOption = Annotated[
+    Backend,
+    typer.Option(
+        "--backend",
+        help="What computes densities; jax uses an accelerator where it finds one (all but gibbs).",
+    ),
+]
+WorkersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS|local",
+        help="Run the chains on the workers of a Dask scheduler, or on processes of this machine "
+        "(gibbs). The draws stay the same.",
+    ),
+]
 MinEssOption = Annotated[
     float | None,
     typer.Option(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from neartie.cli.fit_options import BattleEngine, Engine, TwoPLEngine
+from neartie.cli.dask_client import dask_client
+from neartie.cli.fit_options import Backend, BattleEngine, Engine, TwoPLEngine
 from neartie.cli.options import Repeats, Rows, Scores, load_responses
 from neartie.cli.progress import show_progress
 
@@ -73,17 +74,32 @@ def sampling_of(
     *,
     thin: int,
     min_ess: float | None,
+    backend: Backend,
+    dask: str | None,
 ) -> dict[str, Any]:
     """Return the arguments of `fit` that say how to sample."""
     if not 0 < target_accept < 1:
         raise typer.BadParameter(f"--target-accept must lie between 0 and 1, got {target_accept:g}")
-    for option, given in (("--thin", thin != 1), ("--min-ess", min_ess is not None)):
+    if min_ess is not None and not 0 < min_ess <= draws * chains / 2:
+        raise typer.BadParameter(
+            f"--min-ess must lie above 0 and be at most {draws * chains // 2:,}, half of the draws "
+            "that are kept (--draws times --chains)"
+        )
+    if backend is Backend.jax and engine is Engine.gibbs:
+        raise typer.BadParameter("--backend jax is for the other engines, not for gibbs")
+    for option, given in (
+        ("--thin", thin != 1),
+        ("--min-ess", min_ess is not None),
+        ("--dask", dask is not None),
+    ):
         if given and engine is not Engine.gibbs:
             raise typer.BadParameter(f"{option} is for the engine gibbs, not for {engine.value}")
     return {
         "engine": engine.value,
         "thin": thin,
         "min_ess": min_ess,
+        "backend": backend.value,
+        "dask": dask,
         "draws": draws,
         "tune": tune,
         "chains": chains,
@@ -169,15 +185,24 @@ def run_posterior(
     from neartie.inference.fit_summary import summarise_posterior
 
     check_level(level)
+    sampling = dict(sampling)
     if sampling["engine"] == "gibbs":
-        sampling = {**sampling, "checkpoint": out / CHECKPOINT}
+        sampling |= {"checkpoint": out / CHECKPOINT}
         if (out / CHECKPOINT).exists():
             typer.echo(f"going on from {out / CHECKPOINT}", err=True)
     # opened first: a folder that cannot be written is to be heard of before the work, not after it
-    with output_folder(out), show_progress() as say, warnings.catch_warnings():
+    dask = sampling.pop("dask")
+    with (
+        output_folder(out),
+        dask_client(dask) as client,
+        show_progress() as say,
+        warnings.catch_warnings(),
+    ):
         # The verdict says the same, where the reader looks.
         warnings.simplefilter("ignore", CaveatWarning)
-        posterior = fit(data, kind=kind, options=options, progress=say, rng=seed, **sampling)
+        posterior = fit(
+            data, kind=kind, options=options, client=client, progress=say, rng=seed, **sampling
+        )
         say("report", 0)
         summary = summarise_posterior(posterior, data, level=level)
         _write(summary, out, name=name, posterior=posterior)

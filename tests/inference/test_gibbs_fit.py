@@ -66,11 +66,6 @@ class PicklingClient:
         future.set_result(pickle.loads(pickle.dumps(done)))
         return future
 
-    def gather(self, futures: Any) -> Any:
-        return [future.result() for future in futures]
-
-    def cancel(self, futures: Any) -> None: ...
-
 
 def test_a_client_changes_no_bit(answers: Responses, tree: Any) -> None:
     spread = fit(answers, **SETTINGS, client=PicklingClient())
