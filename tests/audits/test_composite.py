@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neartie.audits.composite import accuracy_slope, composites, global_indices, rescaled
 from neartie.audits.scorecard_settings import RULES_VERSION, ScoreSettings
+
+law = settings(max_examples=30, deadline=None)
 
 SHARE = st.one_of(st.floats(0, 1), st.just(math.nan))
 ABILITY = st.floats(-6, 6)
@@ -25,13 +27,14 @@ def printed(ability, terms, weights):
     return top / below, below
 
 
+@law
 @given(ABILITY, st.tuples(SHARE, SHARE, SHARE), st.tuples(WEIGHT, WEIGHT, WEIGHT, WEIGHT))
 def test_the_composite_is_the_printed_one(ability, terms, weights):
     names = ("accuracy", "consistency", "calibration", "resistance")
-    settings = ScoreSettings(**{f"{n}_weight": w for n, w in zip(names, weights, strict=True)})
+    chosen = ScoreSettings(**{f"{n}_weight": w for n, w in zip(names, weights, strict=True)})
     found, measured = composites(
         [ability], consistency=[terms[0]], calibration=[terms[1]], resistance=[terms[2]],
-        settings=settings,
+        settings=chosen,
     )  # fmt: skip
     expected, below = printed(ability, terms, weights)
     assert found[0] == pytest.approx(expected)
@@ -46,6 +49,7 @@ def test_without_an_ability_there_is_no_composite():
     assert measured[0] == pytest.approx(0.4)
 
 
+@law
 @given(ABILITY, st.floats(0.6, 1))
 def test_the_slope_is_the_derivative(ability, measured):
     # With what is measured fixed, the score moves by 1000 w / sum(w) d sigma.
@@ -69,6 +73,7 @@ def table(rows):
     )
 
 
+@law
 @given(ROWS, st.dictionaries(st.sampled_from(["x", "y", "z"]), WEIGHT))
 def test_the_global_index_is_the_printed_one(rows, weights):
     found = global_indices(table(rows), settings=ScoreSettings(domain_weights=weights))
@@ -84,6 +89,7 @@ def test_the_global_index_is_the_printed_one(rows, weights):
         assert set(filter(None, row.missing.split("; "))) == domains - set(own)
 
 
+@law
 @given(ROWS, st.randoms(use_true_random=False))
 def test_order_of_rows_changes_nothing(rows, random):
     keys = list(rows)
@@ -92,6 +98,7 @@ def test_order_of_rows_changes_nothing(rows, random):
     pd.testing.assert_frame_equal(one, global_indices(table({key: rows[key] for key in keys})))
 
 
+@law
 @given(ROWS)
 def test_ranks_are_of_complete_models_only_and_ties_share_them(rows):
     found = global_indices(table(rows))
@@ -142,6 +149,7 @@ VALUES = st.dictionaries(
 )
 
 
+@law
 @given(VALUES)
 def test_rescaling_runs_from_worst_to_best_and_keeps_the_order(values):
     done, tied = rescaled({name: np.array(column) for name, column in values.items()})

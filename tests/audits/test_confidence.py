@@ -15,6 +15,8 @@ from neartie.audits.confidence import (
 )
 from neartie.data.errors import DataError
 
+law = settings(max_examples=40, deadline=None)
+
 PERCENT = st.integers(0, 100).map(lambda k: k / 100)
 ANSWERS = st.lists(st.tuples(PERCENT, st.sampled_from([0.0, 1.0])), min_size=1, max_size=60)
 BINS = st.integers(1, 30)
@@ -36,6 +38,7 @@ def plain_ece(c, x, n_bins, closed):
     return sum(abs(a - s) for _, a, s in sums.values()) / len(c)
 
 
+@law
 @given(ANSWERS, BINS, CLOSED)
 def test_it_is_that_of_the_plain_twin(answers, n_bins, closed):
     c, x = zip(*answers, strict=True)
@@ -43,6 +46,7 @@ def test_it_is_that_of_the_plain_twin(answers, n_bins, closed):
     assert found.ece == pytest.approx(plain_ece(c, x, n_bins, closed), abs=1e-12)
 
 
+@law
 @given(ANSWERS, BINS, CLOSED, BINNING)
 def test_every_answer_is_in_one_bin(answers, n_bins, closed, binning):
     c, x = zip(*answers, strict=True)
@@ -58,6 +62,7 @@ def test_every_answer_is_in_one_bin(answers, n_bins, closed, binning):
     assert inside.all()
 
 
+@law
 @given(ANSWERS, BINS, CLOSED, BINNING, st.randoms(use_true_random=False))
 def test_order_of_answers_changes_nothing(answers, n_bins, closed, binning, random):
     options = {"n_bins": n_bins, "closed": closed, "binning": binning}
@@ -70,6 +75,7 @@ def test_order_of_answers_changes_nothing(answers, n_bins, closed, binning, rand
     assert one.bins["n"].tolist() == other.bins["n"].tolist()
 
 
+@law
 @given(ANSWERS, BINS, CLOSED)
 def test_turning_answers_and_confidence_around_changes_the_side_only(answers, n_bins, closed):
     c, x = (np.array(side) for side in zip(*answers, strict=True))
@@ -81,6 +87,7 @@ def test_turning_answers_and_confidence_around_changes_the_side_only(answers, n_
     assert one.brier == pytest.approx(other.brier, abs=1e-12)
 
 
+@law
 @given(ANSWERS)
 def test_equal_confidences_are_never_parted(answers):
     c = np.array([conf for conf, _ in answers])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neartie.audits.agreement import cohen_kappa
@@ -14,6 +14,8 @@ from neartie.audits.panel_agreement import panel_agreement, verdict_agreement
 from neartie.data.battles import Battles
 from neartie.data.errors import DataError
 from neartie.data.read_battles import read_battles
+
+law = settings(max_examples=30, deadline=None)
 
 MODELS = ("ant", "bee", "cat")
 JUDGES = ("bee", "x", "y", "z")
@@ -43,6 +45,7 @@ def plain_kept(verdicts, fewest):
     return sorted(row for rows in kept for _, row in rows)
 
 
+@law
 @given(VERDICTS, st.integers(1, 3))
 def test_who_may_judge(verdicts, fewest):
     kept = plain_kept(verdicts, fewest)
@@ -72,6 +75,7 @@ def turned(verdict):
 NEW = {"ant": "zebra", "bee": "bee", "cat": "ape"}
 
 
+@law
 @given(VERDICTS, st.randoms(use_true_random=False))
 def test_who_is_listed_first_and_spelling_change_nothing(verdicts, random):
     if not plain_kept(verdicts, 2):
@@ -90,6 +94,7 @@ LABELS = st.lists(
 )
 
 
+@law
 @given(LABELS)
 def test_agreement_is_cohens_kappa_pair_by_pair(labels):
     table = pd.DataFrame(labels, columns=["x", "y", "z"], dtype="str")
@@ -113,6 +118,7 @@ SIGNS = st.lists(
 )
 
 
+@law
 @given(SIGNS)
 def test_verdicts_count_in_both_directions(signs):
     x, y = (np.array(side) for side in zip(*signs, strict=True))

@@ -6,12 +6,14 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neartie.audits.pareto import pareto_set
 from neartie.audits.stability import consistency, contamination_gap, modal_shares, resistance
 from neartie.data.errors import DataError
+
+law = settings(max_examples=40, deadline=None)
 
 SAMPLES = st.lists(st.lists(st.sampled_from(["7", "8", "9", "", None]), max_size=6), max_size=12)
 
@@ -25,6 +27,7 @@ def plain_consistency(samples):
     return sum(shares) / len(shares) if shares else None
 
 
+@law
 @given(SAMPLES)
 def test_consistency_is_that_of_the_plain_twin(samples):
     found = consistency(samples)
@@ -37,6 +40,7 @@ def test_consistency_is_that_of_the_plain_twin(samples):
     assert found.n_samples + found.n_blank == sum(map(len, samples))
 
 
+@law
 @given(SAMPLES)
 def test_the_table_gives_the_same(samples):
     rows = [
@@ -50,6 +54,7 @@ def test_the_table_gives_the_same(samples):
         assert found["share"].mean() == pytest.approx(expected.value)
 
 
+@law
 @given(st.lists(st.sampled_from("789"), min_size=1, max_size=6), st.integers(1, 3))
 def test_repeating_the_samples_changes_nothing(answers, times):
     assert consistency([answers * times]).value == pytest.approx(consistency([answers]).value)
@@ -67,6 +72,7 @@ ANSWERS = st.lists(
 )  # fmt: skip
 
 
+@law
 @given(ANSWERS)
 def test_the_gap_is_that_of_two_means(answers):
     found = contamination_gap(*zip(*answers, strict=True))
@@ -82,6 +88,7 @@ def test_the_gap_is_that_of_two_means(answers):
         assert math.isnan(found.resistance)
 
 
+@law
 @given(ANSWERS)
 def test_turning_anchors_around_turns_the_gap(answers):
     x, a = (np.array(side) for side in zip(*answers, strict=True))
@@ -118,6 +125,7 @@ POINTS = st.lists(
 )  # fmt: skip
 
 
+@law
 @given(POINTS)
 def test_the_frontier_is_that_of_the_definition(points):
     q, c = ([p[k] for p in points] for k in (0, 1))
@@ -133,6 +141,7 @@ def test_the_frontier_is_that_of_the_definition(points):
     assert pareto_set(q, c).tolist() == expected
 
 
+@law
 @given(POINTS)
 def test_equal_models_are_kept_together(points):
     kept = pareto_set(*([p[k] for p in points] for k in (0, 1)))
