@@ -152,3 +152,55 @@ def leaderboard() -> Responses:
         }
     )
     return Responses.build(values, items=items, models=models)
+
+
+@pytest.fixture(scope="session")
+def score_tables() -> dict[str, pd.DataFrame]:
+    """Answers, samples, verdicts and costs of five models, two domains and a panel of judges."""
+    rng = np.random.default_rng(11)
+    models = ["ash/one", "birch/two", "cedar/three", "fir/four", "oak/five"]
+    ability = np.array([-1.0, -0.4, 0.1, 0.6, 1.2])
+    answers, samples = [], []
+    for domain, n_item in (("code", 40), ("math", 30)):
+        easiness = rng.normal(size=n_item)
+        for m, model in enumerate(models):
+            if (model, domain) == ("fir/four", "math"):
+                continue
+            p = 1 / (1 + np.exp(-ability[m] - easiness))
+            right = (rng.random(n_item) < p).astype(float)
+            right[rng.random(n_item) < 0.04] = np.nan
+            stated = np.round(np.clip(p + rng.normal(0.1, 0.15, n_item), 0, 1), 2)
+            stated[rng.random(n_item) < 0.1] = np.nan
+            anchor = (np.arange(n_item) < n_item // 4).astype(float)
+            for i in range(n_item):
+                item = f"{domain}-{i}"
+                answers.append((domain, model, item, right[i], stated[i], anchor[i]))
+                given = rng.choice(["7", "8", ""], size=3, p=[0.7, 0.2, 0.1])
+                samples += [(domain, model, item, answer) for answer in given]
+    judges = ("oak/five", "judge/x", "judge/y")
+    verdicts = []
+    for prompt in range(60):
+        a, b = rng.choice(len(models), size=2, replace=False)
+        for k, judge in enumerate(judges):
+            shown = 1 if (prompt + k) % 2 else -1
+            p = 1 / (1 + np.exp(ability[b] - ability[a] - 0.3 * shown))
+            outcome = 0 if rng.random() < 0.1 else 1 if rng.random() < p else -1
+            names = (models[a], models[b], outcome, shown, judge, f"p{prompt}", 0)
+            verdicts.append(("writing", *names))
+    columns = ["domain", "model", "item"]
+    cost = {
+        "model": models,
+        "cost": [1.0, 2.0, 2.0, 4.0, 8.0],
+        "latency": [3.0, 1.0, 2.0, 2.0, 5.0],
+    }
+    return {
+        "answers": pd.DataFrame(answers, columns=[*columns, "score", "confidence", "anchor"]),
+        "samples": pd.DataFrame(samples, columns=[*columns, "answer"]),
+        "verdicts": pd.DataFrame(
+            verdicts,
+            columns=[
+                "domain", "model_a", "model_b", "outcome", "shown", "judge", "prompt", "unparsed",
+            ],
+        ),
+        "economics": pd.DataFrame(cost),
+    }  # fmt: skip
