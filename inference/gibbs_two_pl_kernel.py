@@ -45,6 +45,11 @@ WALK_SHARE: Final = 0.1
 _WALK: Final = 1.7
 
 
+# Log-likelihoods are differences of two sums; beyond this size of the sums rounding would decide. No
+# such logits have any weight under priors that anybody means.
+_LARGEST: Final = 1e9
+
+
 class Cells(NamedTuple):
     """The answers of each of many units, models or items.
 
@@ -108,6 +113,8 @@ def value_log_density(
 ) -> tuple[float, float]:
     """Return log-likelihood and log prior density of a unit's value, up to constants, nat.
 
+    The likelihood is taken as zero where rounding would decide on it.
+
     Parameters
     ----------
     v : float
@@ -118,7 +125,11 @@ def value_log_density(
     mean, precision : float
         Of the normal prior.
     """
-    return total * v - softplus_sum(v, slope, offset), -0.5 * precision * (v - mean) ** 2
+    softplus = softplus_sum(v, slope, offset)
+    likelihood = total * v - softplus
+    if not abs(total * v) + softplus < _LARGEST:
+        likelihood = -np.inf
+    return likelihood, -0.5 * precision * (v - mean) ** 2
 
 
 @compiled
@@ -228,8 +239,11 @@ def item_log_density(
     Parameters are those of `item_derivatives`.
     """
     slope = _slope(first, prior)
-    likelihood = totals[0] * slope + totals[1] * intercept
-    likelihood -= line_softplus_sum(slope, intercept, ability)
+    by_slope, by_intercept = totals[0] * slope, totals[1] * intercept
+    softplus = line_softplus_sum(slope, intercept, ability)
+    likelihood = by_slope + by_intercept - softplus
+    if not abs(by_slope) + abs(by_intercept) + softplus < _LARGEST:
+        likelihood = -np.inf
     return likelihood, item_log_prior(first, intercept, prior)
 
 
@@ -381,7 +395,7 @@ def draw_items(
 def log_likelihood_along(
     value: Floats, slope: Floats, offset: Floats, units: NDArray[np.intp], cells: Cells
 ) -> float:
-    """Return the log-likelihood of the answers of some units, nat.
+    """Return the log-likelihood of the answers of some units, nat; -inf where it is lost in rounding.
 
     Parameters
     ----------
@@ -396,12 +410,15 @@ def log_likelihood_along(
     result = 0.0
     for u in units:
         right = cells.right[cells.right_start[u] : cells.right_start[u + 1]]
-        result += value[u] * sum_at(slope, right) + sum_at(offset, right)
+        by_value, by_offset = value[u] * sum_at(slope, right), sum_at(offset, right)
         if cells.complete:
-            result -= softplus_sum(value[u], slope, offset)
+            softplus = softplus_sum(value[u], slope, offset)
         else:
             seen = cells.seen[cells.seen_start[u] : cells.seen_start[u + 1]]
             gather(slope, seen, a)
             gather(offset, seen, d)
-            result -= softplus_sum(value[u], a[: seen.shape[0]], d[: seen.shape[0]])
+            softplus = softplus_sum(value[u], a[: seen.shape[0]], d[: seen.shape[0]])
+        if not abs(by_value) + abs(by_offset) + softplus < _LARGEST:
+            return -np.inf
+        result += by_value + by_offset - softplus
     return result

@@ -462,6 +462,32 @@ def test_extreme_answers_and_starts(discrimination):
     assert np.abs(state["ability"]).max() < 20
 
 
+@pytest.mark.parametrize("size", [1e2, 1e25, 1e200, 1e306])
+def test_logits_beyond_measure_are_never_likely(case_of, size):
+    """The difference of two huge sums must not pass for a likelihood."""
+    case = case_of(("free", True, True))
+    sums = np.array([3.0, 1.0]), np.array([0.5, -0.2])
+    found = [
+        kernel.value_log_density(size, 3.0, *sums, 0.0, 1.0)[0],
+        kernel.item_log_density(
+            np.log(size),
+            1.0,
+            (1.0, 1.0),
+            np.array([2.0, -1.0]),
+            case.point.item_prior(case.problem),
+        )[0],
+        kernel.log_likelihood_along(
+            np.full(N_MODEL, size),
+            np.ones(N_ITEM),
+            np.zeros(N_ITEM),
+            np.arange(N_MODEL),
+            case.problem.by_model,
+        ),
+    ]
+    assert all(value <= 0.0 for value in found)
+    assert all(np.isneginf(value) for value in found) == (size > 1e9)
+
+
 def test_other_models_and_options_are_refused():
     from neartie.data.battles import Battles
 

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from arviz_stats.base import array_stats
 from scipy import stats
+from scipy.special import expit
 
 from neartie.data.responses import Responses
+from neartie.inference.calibration import calibrate
+from neartie.inference.fit import fit
 from neartie.inference.gibbs_two_pl import TwoPLSampler, gibbs_two_pl
 from neartie.inference.gibbs_two_pl_point import Problem, cells_of
 from neartie.models.priors import TwoPLPriors
@@ -35,25 +39,31 @@ FEW_SETTINGS = [("free", True, True), ("one", True, True), ("signed", False, Tru
 FALSE_ALARM = 1e-3
 
 
+def model_of(options: tuple[str, bool, bool], values: np.ndarray) -> Any:
+    discrimination, hierarchical, family_means = options
+    n_item, n_model = values.shape
+    models = pd.DataFrame(
+        {
+            "model": [f"m{m:02d}" for m in range(n_model)],
+            "family": [f"f{f}" for f in np.resize(FAMILY, n_model)],
+        }
+    )
+    return build_two_pl(
+        Responses.build(values, items=[f"q{i:02d}" for i in range(n_item)], models=models),
+        priors=PRIORS,
+        discrimination=discrimination,
+        hierarchical=hierarchical,
+        family_means=family_means,
+    )
+
+
 def sampler_of(options: tuple[str, bool, bool], *, standard: bool = True) -> TwoPLSampler:
     """A sampler of few answers, some missing, one model without any."""
-    discrimination, hierarchical, family_means = options
+    discrimination, _, _ = options
     values = np.zeros((N_ITEM, N_MODEL), dtype=np.int8)
     values[[0, 1, 3], [2, 2, 0]] = -1
     values[:, 6] = -1
-    models = pd.DataFrame(
-        {"model": [f"m{m}" for m in range(N_MODEL)], "family": [f"f{f}" for f in FAMILY]}
-    )
-    responses = Responses.build(values, items=[f"q{i}" for i in range(N_ITEM)], models=models)
-    sampler = gibbs_two_pl(
-        build_two_pl(
-            responses,
-            priors=PRIORS,
-            discrimination=discrimination,
-            hierarchical=hierarchical,
-            family_means=family_means,
-        )
-    )
+    sampler = gibbs_two_pl(model_of(options, values))
     if standard or discrimination != "one":
         return sampler
     names = tuple(name.replace("ability_standard", "ability") for name in sampler.names)
@@ -63,11 +73,11 @@ def sampler_of(options: tuple[str, bool, bool], *, standard: bool = True) -> Two
 def draw_prior(problem: Problem, rng: np.random.Generator) -> tuple[Values, Values]:
     """Values of all variables, and the standard normal ones that they are made of."""
     kind, prior = problem.discrimination, problem.priors
-    z: Values = {"ability_standard": rng.normal(size=N_MODEL)}
+    z: Values = {"ability_standard": rng.normal(size=problem.n_model)}
     center, scale = 0.0, prior.ability_sd
     values: Values = {}
     if problem.n_family:
-        mean = rng.normal(size=3)
+        mean = rng.normal(size=problem.n_family)
         values["family_mean"] = prior.family_mean_sd * (mean - mean.mean())
         center = values["family_mean"][problem.family]
     if kind == "one":
@@ -95,7 +105,7 @@ def draw_prior(problem: Problem, rng: np.random.Generator) -> tuple[Values, Valu
             z[f"{name}_mean"], z[f"{name}_scale"] = rng.normal(size=2)
             mean = values[f"{name}_mean"] = mean + mean_sd * z[f"{name}_mean"]
             sd = values[f"{name}_scale"] = sd * np.exp(prior.log_scale_sd * z[f"{name}_scale"])
-        z[name] = rng.normal(size=N_ITEM)
+        z[name] = rng.normal(size=problem.n_item)
         values[name] = mean + sd * z[name]
     return values, z
 
@@ -220,3 +230,60 @@ def test_many_sweeps_and_fresh_answers_keep_the_prior(options, standard):
     sampler = sampler_of(options, standard=standard)
     p = joint_test(sampler, n_replicates=3000, n_rounds=12)
     assert smallest_adjusted(p) > FALSE_ALARM, p
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("missing", [False, True])
+def test_truths_from_the_prior_are_evenly_placed_among_draws(options, missing):
+    """Calibration by simulation of parameters, ranks and orders at small size."""
+    rng = np.random.default_rng(2)
+    values = rng.integers(2, size=(14, 11)).astype(np.int8)
+    if missing:
+        values[rng.random(values.shape) < 0.2] = -1
+    model = model_of(options, values)
+    sampler = gibbs_two_pl(model)
+
+    def simulate(rng: np.random.Generator) -> tuple[Values, Values]:
+        truth, _ = draw_prior(sampler.problem, rng)
+        point = sampler.read({name: np.asarray(truth[name]) for name in sampler.names})
+        logit = point.slope(sampler.problem)[:, None] * point.ability + point.intercept[:, None]
+        score = (rng.random(logit.shape) < expit(logit)).astype(float)
+        kept = {name: np.asarray(truth[name]) for name in (*sampler.names, "ability")}
+        return kept, {"score": score[values >= 0] if missing else score}
+
+    found = calibrate(
+        model, simulate, ranking="ability", engine="gibbs", n_replicates=300, thin=8, rng=3
+    )
+    table = found.table().set_index("quantity")
+    assert {"ability", "rank", "P(i above j)"} <= set(table.index)
+    assert table["p_adjusted"].min() > FALSE_ALARM, table
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", FEW_SETTINGS)
+def test_moments_are_those_of_a_long_run_of_nuts(options):
+    rng = np.random.default_rng(6)
+    easy = np.linspace(-2, 2, 25)
+    values = (rng.random((25, 20)) < expit(rng.normal(size=20) + easy[:, None])).astype(np.int8)
+    values[rng.random(values.shape) < 0.1] = -1
+    values[0], values[1] = np.where(values[0] >= 0, 1, -1), np.where(values[1] >= 0, 0, -1)
+    model = model_of(options, values)
+    first, second = (
+        fit(model, engine=engine, draws=draws, tune=1000, chains=4, rng=9)["posterior"].to_dataset()
+        for engine, draws in (("nuts", 4000), ("gibbs", 10_000))
+    )
+    z: list[float] = []
+    for name in first.data_vars:
+        # the chains must know each number well for the errors to be normal
+        pairs = [
+            np.moveaxis(draws[name].to_numpy().reshape(4, draws.sizes["draw"], -1), 2, 0)
+            for draws in (first, second)
+        ]
+        for own, other in zip(*pairs, strict=True):
+            for power in (1, 2):
+                middle = np.median(own)
+                moved = [(part - middle) ** power for part in (own, other)]
+                error = sum(float(array_stats.mcse(part, method="mean")) ** 2 for part in moved)
+                z.append(float(moved[0].mean() - moved[1].mean()) / np.sqrt(error))
+    assert np.abs(z).max() < stats.norm.isf(FALSE_ALARM / (2 * len(z))), z
