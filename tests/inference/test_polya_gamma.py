@@ -6,7 +6,7 @@ of p < 1e-6 once in a million.
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 from scipy import stats
@@ -113,6 +113,7 @@ def test_large_tilts_are_finite():
     assert np.isfinite(draws).all()
 
 
+@settings(deadline=None)  # the first example compiles
 @given(st.floats(-1e3, 1e3), st.integers(0, 5), st.integers(0, 2**32))
 def test_sign_of_the_tilt_changes_nothing(z, n, seed):
     assert polya_gamma(z, n, rng=seed) == polya_gamma(-z, n, rng=seed)
