@@ -434,3 +434,36 @@ def test_it_prints_verdict_models_and_notes(small):
     assert "and 1 more models" in text
     assert "note: half of the items have" in text
     assert fit.to_dict()["settings"]["scales_from"] == "answers"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Not converged")
+@pytest.mark.parametrize("dif_scale", [0.4, 0.0])
+def test_scales_scores_and_errors_are_near_those_of_the_posterior(dif_scale):
+    """Limits are wide: the mode is not the mean, and 1,200 draws do not pass the limit of R-hat."""
+    from neartie.inference.fit import fit as find_posterior
+
+    data, _ = simulated(100, 60, 11, dif_scale=dif_scale)
+    mode = fit_mirt_dif_map(data, dimension=2)
+    posterior = find_posterior(
+        data,
+        kind="mirt-dif",
+        options={"dimension": 2},
+        engine="gibbs",
+        draws=600,
+        tune=400,
+        chains=2,
+        rng=1,
+    )["posterior"].to_dataset()
+    sample = ("chain", "draw")
+    for name, scale in mode.scales.to_dict().items():
+        mean, sd = float(posterior[name].mean()), float(posterior[name].std())
+        assert abs(scale - mean) < 2 * sd, name
+    score = posterior["expected_score"].sel(model=list(mode.models))
+    mean, sd = score.mean(sample).to_numpy(), score.std(sample).to_numpy()
+    assert np.corrcoef(mode.expected_score, mean)[0, 1] > 0.995
+    assert 0.9 < np.median(mode.se / sd) < 1.25
+    easiness = posterior["easiness"].sel(item=list(mode.items))
+    assert 0.85 < np.median(mode.easiness_se / easiness.std(sample).to_numpy()) < 1.1
+    effects = posterior["dif"].sel(item=list(mode.items), family=list(mode.families))
+    assert np.corrcoef(mode.dif.ravel(), effects.mean(sample).to_numpy().ravel())[0, 1] > 0.95
