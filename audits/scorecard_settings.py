@@ -41,7 +41,8 @@ class ScoreSettings:
     critical : float
         Factor of a standard error in a half-width. P1 prints 1.96.
     unit : {'mode', 'posterior'}
-        Of abilities, as in `neartie.inference.two_pl_map.fit_two_pl_map`.
+        Of abilities, as in `neartie.inference.two_pl_map.fit_two_pl_map`: intervals hold in the
+        posterior's; the joint mode's is P1's as printed, and draws scores towards the middle.
     phantom_wins : float, battles
         To each side of every pair of duelling models.
     fewest_judges : int
@@ -79,7 +80,7 @@ class ScoreSettings:
     closed: str = "right"
     binning: str = "width"
     critical: float = 1.96
-    unit: Literal["mode", "posterior"] = "mode"
+    unit: Literal["mode", "posterior"] = "posterior"
     phantom_wins: float = 0.1
     fewest_judges: int = 2
     rescale: str = "none"

@@ -139,9 +139,10 @@ def score(
     unit: Annotated[
         AbilityUnit,
         typer.Option(
-            "--unit", help="Of abilities: the joint mode's (as printed), or the posterior's."
+            "--unit",
+            help="Of abilities: the posterior's, in which intervals hold, or the mode's, as printed.",
         ),
-    ] = AbilityUnit.mode,
+    ] = AbilityUnit.posterior,
     phantom_wins: Annotated[
         float, typer.Option("--phantom-wins", min=0, help="To each side of every pair in duels.")
     ] = 0.1,

@@ -180,7 +180,7 @@ def test_a_changed_default_asks_for_a_new_version():
         "1.0.0": {
             "accuracy_weight": 0.6, "consistency_weight": 0.15, "calibration_weight": 0.1,
             "resistance_weight": 0.15, "domain_weights": {}, "gap_limit": 0.2, "n_bins": 10,
-            "closed": "right", "binning": "width", "critical": 1.96, "unit": "mode",
+            "closed": "right", "binning": "width", "critical": 1.96, "unit": "posterior",
             "phantom_wins": 0.1, "fewest_judges": 2, "rescale": "none", "n_resamples": 400,
         },
     }  # fmt: skip
@@ -191,7 +191,7 @@ def test_every_setting_but_the_number_of_resamples_moves_the_stamp():
     changes = {
         "accuracy_weight": 0.5, "consistency_weight": 0.1, "calibration_weight": 0.2,
         "resistance_weight": 0.2, "domain_weights": {"x": 2.0}, "gap_limit": 0.1, "n_bins": 15,
-        "closed": "left", "binning": "mass", "critical": 1.0, "unit": "posterior",
+        "closed": "left", "binning": "mass", "critical": 1.0, "unit": "mode",
         "phantom_wins": 0.5, "fewest_judges": 1, "rescale": "min-max",
     }  # fmt: skip
     assert set(changes) == set(ScoreSettings().to_dict()) - {"n_resamples"}

@@ -138,7 +138,7 @@ def test_domains_are_those_of_the_plain_twin(card, score_tables, domain):
     part = answers[answers["domain"] == domain]
     wide = part.pivot(index="item", columns="model", values="score")
     data = Responses.build(wide.to_numpy(), items=list(wide.index), models=list(wide.columns))
-    fit = fit_two_pl_map(data, unit="mode").table().set_index("model")
+    fit = fit_two_pl_map(data, unit="posterior").table().set_index("model")
     samples = score_tables["samples"]
     for row in card.domains[card.domains["domain"] == domain].to_dict("records"):
         own = list(part[part["model"] == row["model"]].itertuples())
