@@ -14,6 +14,7 @@ JUDGED: dict[str, tuple[tuple[str, str, str], ...]] = {
     "answers": (
         ("ability", "RMSE ability", ".4f"),
         ("covered", "covered, %", ".1f"),
+        ("unlinked", "in its own unit, %", ".1f"),
         ("difficulty", "RMSE difficulty", ".3f"),
     ),
     "several": (("predictor", "RMSE logit", ".3f"), ("probability", "RMSE probability", ".4f")),
@@ -28,7 +29,7 @@ JUDGED: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("half", "half-width", ".3f"),
     ),
 }
-SHARES = ("covered", "pairs")
+SHARES = ("covered", "unlinked", "pairs")
 FIRST = {"answers": "ability", "several": "predictor", "battles": "strength", "intervals": ""}
 
 

@@ -109,6 +109,12 @@ def fit(
     return row
 
 
+def wanted(method: Method, options: argparse.Namespace) -> bool:
+    """Return whether the options ask for a method."""
+    asked = not options.program or method.program in options.program
+    return asked and not any(text in method.label for text in options.skip)
+
+
 def run(tasks: list[Task], options: argparse.Namespace, store: Path) -> list[dict[str, Any]]:
     """Run what is not in the store yet, and return all rows of it."""
     rows = [json.loads(line) for line in store.read_text().splitlines()] if store.exists() else []
@@ -119,7 +125,7 @@ def run(tasks: list[Task], options: argparse.Namespace, store: Path) -> list[dic
         sets = task.sets if options.sets is None else options.sets
         for first in range(0, sets, task.together):
             for method in task.methods:
-                if options.program and method.program not in options.program:
+                if not wanted(method, options):
                     continue
                 mine = [r for r in rows if (r["task"], r["label"]) == (task.name, method.label)]
                 slow = any("failure" in r or max(r["processor"]) > PATIENCE for r in mine)
@@ -150,6 +156,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all works")
     parser.add_argument("--task", action="append", choices=names, help="all when left out")
     parser.add_argument("--program", action="append", help="all when left out")
+    parser.add_argument("--skip", action="append", default=[], help="text in a method's name")
     parser.add_argument("--sets", type=int, help="data sets a task")
     parser.add_argument(
         "--limit", type=float, default=300, help="seconds of the processor a process"

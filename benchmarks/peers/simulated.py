@@ -113,7 +113,8 @@ def judge_answers(found: Arrays, truth: Arrays) -> dict[str, float]:
 
     Scale and origin of a program are free: both are set by the line of least squares from its
     abilities to the true ones, which standard errors and difficulties then follow. Difficulties are
-    judged where answers differ, without the worst twentieth.
+    judged where answers differ, without the worst twentieth. `unlinked` is coverage in the program's
+    own unit, means taken out.
     """
     ability, true = found["ability"], truth["ability"]
     slope, origin = np.polyfit(ability, true, 1)
@@ -122,6 +123,8 @@ def judge_answers(found: Arrays, truth: Arrays) -> dict[str, float]:
     if "se" in found:
         half = Z * abs(slope) * found["se"]
         result |= {"covered": float(np.mean(np.abs(error) <= half)), "half": float(half.mean())}
+        own = ability - ability.mean() - (true - true.mean())
+        result["unlinked"] = float(np.mean(np.abs(own) <= Z * found["se"]))
     gap = np.abs(origin + slope * found["difficulty"] - truth["difficulty"])[truth["varied"]]
     kept = np.sort(np.where(np.isfinite(gap), gap, np.inf))[: int(0.95 * len(gap))]
     result["difficulty"] = root_mean_square(kept)

@@ -43,14 +43,24 @@ def two_pl(data: dict[str, Any], **options: Any) -> Callable[[], dict[str, Any]]
     return fit
 
 
-def mirt_map(data: dict[str, Any]) -> Callable[[], dict[str, Any]]:
-    """The joint mode in several dimensions."""
-    from neartie.inference.mirt_map import fit_mirt_map
+def several(data: dict[str, Any], errors: str) -> Callable[[], dict[str, Any]]:
+    """The joint mode of MIRT-DIF, which wants families: two, at random, and without effects."""
+    import pandas as pd
 
-    given = responses(data)
+    from neartie.data.responses import Responses
+    from neartie.inference.mirt_dif_map import fit_mirt_dif_map
+
+    answers = data["answers"].T
+    names = [f"m{k:05d}" for k in range(answers.shape[1])]
+    given = Responses.build(
+        answers,
+        items=[f"q{k:05d}" for k in range(answers.shape[0])],
+        models=pd.DataFrame({"model": names, "family": ["Ash", "Birch"] * (len(names) // 2)}),
+    )
 
     def fit() -> dict[str, Any]:
-        return {"predictor": fit_mirt_map(given, dimension=data["dimension"]).predictor().T}
+        found = fit_mirt_dif_map(given, dimension=data["dimension"], errors=errors)
+        return {"predictor": found.linear_predictor().T}
 
     return fit
 
@@ -143,7 +153,8 @@ def bootstrap(data: dict[str, Any]) -> Callable[[], dict[str, Any]]:
 METHODS: dict[str, Callable[[dict[str, Any]], Callable[[], dict[str, Any]]]] = {
     "map": two_pl,
     "map, as printed (Adam)": lambda data: two_pl(data, optimiser="adam"),
-    "map, several": mirt_map,
+    "map, with errors": lambda data: several(data, "auto"),
+    "map, errors with items known": lambda data: several(data, "known"),
     "newton": lambda data: strengths(data, phantom_wins=0),
     "newton, .1 phantom wins": strengths,
     "mm, printed errors": printed,
