@@ -167,8 +167,9 @@ def fit_mirt_dif_map(
         ends = [climb(problem, point, max_iterations=max_iterations) for point in points]
         summit = min(ends, key=lambda end: end.state.value)
         known = known_errors(problem, summit)
-        joint = joint_errors(problem, summit) if _is_joint(problem, errors) else None
-        is_maximum = joint is not None or curves_upwards(problem, summit)
+        wanted = _is_joint(problem, errors)
+        joint = joint_errors(problem, summit) if wanted else None
+        is_maximum = joint is not None if wanted else curves_upwards(problem, summit)
         ability, loading = principal_axes(problem, summit.point)
         score = expit(summit.point.item @ summit.state.design).mean(axis=0)
     notices = _doubts(problem, ends, summit, found, joint is not None, is_maximum, errors)
@@ -284,10 +285,10 @@ def _doubts(
     if apart > _SAME_OPTIMUM:
         said.append(f"starts end up to {apart:.3g} nats apart; the best one is reported")
     if not is_joint and errors != "known":
+        reason = "would need more time or memory" if is_maximum else "need a maximum"
         said.append(
             "standard errors of scores take items as known, those of items abilities as known, "
-            "and scores of different models as independent: all are too small (joint ones would "
-            "need more time or memory)"
+            f"and scores of different models as independent: all are too small (joint ones {reason})"
         )
     squares = np.square(np.linalg.svd(summit.point.ability, compute_uv=False))
     axes = min(problem.dimension, problem.n_model)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from os import cpu_count
 from typing import Final
 
@@ -133,7 +134,7 @@ def joint_errors(problem: PenalisedMirt, summit: MirtSummit) -> JointErrors | No
         return None
     k, n_model = problem.dimension, problem.n_model
     parts = _ItemParts(problem=problem, summit=summit, root=root)
-    found = parts.all_products()
+    found = parts.over(parts.products)
     total = next(found)
     for following in found:
         for sums, part in zip(total, following, strict=True):
@@ -164,10 +165,8 @@ def joint_errors(problem: PenalisedMirt, summit: MirtSummit) -> JointErrors | No
         return None
     spread = solve_triangular(lower, cross, lower=True, check_finite=False)
     pull = np.linalg.solve(of_sums, abilities_sums) if problem.sums_over_items else None
-    rows = [
-        parts.variances(span, lower=lower, of_sums=of_sums, pull=pull) for span in parts.spans()
-    ]
-    easiness, dif = _of_items(problem, np.concatenate(rows))
+    work = partial(parts.variances, lower=lower, of_sums=of_sums, pull=pull)
+    easiness, dif = _of_items(problem, np.concatenate(list(parts.over(work))))
     return JointErrors(covariance=own + spread.T @ spread, easiness=easiness, dif=dif)
 
 
@@ -196,10 +195,10 @@ class _ItemParts:
             for start in range(0, self.problem.n_item, step)
         ]
 
-    def all_products(self) -> Iterator[list[Floats]]:
-        """Yield `products` of each block, in their order, computed two at a time."""
+    def over[T](self, work: Callable[[slice], T]) -> Iterator[T]:
+        """Yield what the work gives for each block, in their order, computed two at a time."""
         with ThreadPoolExecutor(max_workers=min(2, cpu_count() or 1)) as pool:
-            yield from pool.map(self.products, self.spans())
+            yield from pool.map(work, self.spans())
 
     def coupling(self, rows: slice) -> Floats:
         """Return whitened second derivatives with all abilities, (n q, n_model dimension)."""

@@ -9,6 +9,8 @@ from scipy.special import expit
 from neartie.data.errors import CaveatWarning, DataError
 from neartie.data.responses import Responses
 from neartie.inference.mirt_dif_map import fit_mirt_dif_map
+from neartie.inference.mirt_errors import joint_errors
+from neartie.inference.mirt_newton import climb, curves_upwards
 from neartie.inference.mirt_objective import PenalisedMirt, Point, curved, evaluate
 from neartie.inference.mirt_scales import MirtDifScales, empirical_scales, prior_scales
 from neartie.inference.mirt_start import spectral_start
@@ -379,6 +381,26 @@ def test_work_that_would_take_minutes_is_left_out_and_said(small, monkeypatch):
     fit = fit_mirt_dif_map(small, dimension=2)
     assert fit.errors == "known"
     assert "standard errors of scores take items as known" in " ".join(fit.notices)
+
+
+def test_a_point_that_is_no_maximum_has_no_joint_errors(small):
+    """A saddle: both dimensions empty under a weak penalty, everything else at its optimum."""
+    family = fit_mirt_dif_map(small, dimension=1, scales=SCALES).family
+    problem = SCALES.hold(
+        PenalisedMirt.of(
+            small.values == 1, small.observed, family, dimension=2, sums_over_items=False
+        )
+    )
+    flat = Point(item=np.zeros((small.n_item, 5)), ability=np.zeros((2, small.n_model)))
+    saddle = climb(problem, flat)
+    assert saddle.converged
+    assert np.all(saddle.point.ability == 0)
+    assert joint_errors(problem, saddle) is None
+    assert not curves_upwards(problem, saddle)
+    top = climb(problem, spectral_start(problem))
+    assert top.state.value < saddle.state.value - 1
+    assert joint_errors(problem, top) is not None
+    assert curves_upwards(problem, top)
 
 
 def test_many_models_have_errors_but_no_covariance(small, monkeypatch):
