@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,26 +16,51 @@ type Ranks = NDArray[np.int64]
 _BLOCK = 512
 
 
-def critical_value(deviation: Floats, *, level: float) -> float:
-    """Return the smallest factor that holds all differences of enough draws at once.
+def critical_value(deviation: Floats, *, level: float, known: bool) -> float:
+    r"""Return the smallest factor that holds all differences of enough draws at once.
 
     Parameters
     ----------
     deviation : (n_draw,) float
         Of each draw, the largest studentised distance of a difference from its mean.
     level : float in (0, 1)
+    known : bool
+        Whether the means and standard deviations behind `deviation` are known, and not taken from
+        these very draws.
 
     Returns
     -------
     float
-        At least the share `level` of the draws lie within it.
+        With known moments, at least the share `level` of the draws lie within it. Else each draw
+        is judged by the moments of all others, and the factor is such that one more draw lies
+        within it with at least the probability `level`; infinite where the draws are too few for
+        that.
+
+    Notes
+    -----
+    Of S draws that lie z of their own standard deviations from their own mean, leaving the draw
+    itself out of both makes
+
+    .. math:: \frac{S}{S-1}\, z \Big/ \sqrt{\frac{S-1}{S-2} - \frac{S z^2}{(S-1)(S-2)}},
+
+    which rises with z, so that it may be taken of the largest z of a draw. Draws hold themselves
+    too well otherwise: of a hundred draws of 200 models, 95 % lie within a factor that holds only
+    75 % of new ones.
 
     Examples
     --------
-    >>> critical_value(np.arange(1.0, 101.0), level=0.95)
+    >>> critical_value(np.arange(1.0, 101.0), level=0.95, known=True)
     95.0
+    >>> round(critical_value(np.linspace(2.0, 4.5, 100), level=0.95, known=False), 3)
+    4.935
     """
-    return float(np.sort(deviation)[_enough(len(deviation), level) - 1])
+    n = len(deviation)
+    ordered = np.sort(deviation)
+    if known:
+        return float(ordered[_enough(n, level) - 1])
+    z = float(ordered[min(_enough(n + 1, level), n) - 1])
+    left = (n - 1) / (n - 2) - n * z * z / ((n - 1) * (n - 2))
+    return z * n / (n - 1) / math.sqrt(left) if left > 1e-12 else math.inf
 
 
 def joint_intervals(found: Comparison, critical: float) -> tuple[Floats, Floats]:
@@ -58,7 +85,8 @@ def joint_intervals(found: Comparison, critical: float) -> tuple[Floats, Floats]
     91(1), 476-518, section 3. doi:10.1093/restud/rdad006. The single step, without its stepwise
     refinement, so that the intervals and all that follows from them hold together.
     """
-    margin = critical * found.se
+    # Where nothing varies there is no margin, however large the factor.
+    margin = np.where(found.se > 0, critical * np.where(found.se > 0, found.se, 1.0), 0.0)
     low = np.minimum(found.difference - margin, found.low)
     return low, np.maximum(found.difference + margin, found.high)
 
@@ -129,7 +157,7 @@ def central_ranks(mass: Floats, *, level: float) -> tuple[Ranks, Ranks]:
     return _within(mass, (1 - level) / 2)
 
 
-def sets_from_ranks(draws: Floats, mass: Floats, *, level: float) -> tuple[Ranks, Ranks]:
+def sets_from_ranks(draws: Floats, mass: Floats, *, level: float) -> tuple[Ranks, Ranks, float]:
     """Return the smallest central rank intervals of one common level that hold all ranks at once.
 
     Parameters
@@ -143,6 +171,9 @@ def sets_from_ranks(draws: Floats, mass: Floats, *, level: float) -> tuple[Ranks
     -------
     best, worst : (n_model,) int
         At least the share `level` of the draws has every model's rank within.
+    held : float in [0, 1]
+        The share of draws that sets made in the same way from all other draws would hold: less
+        than `level` where the draws are few, or the models many.
 
     References
     ----------
@@ -163,7 +194,9 @@ def sets_from_ranks(draws: Floats, mass: Floats, *, level: float) -> tuple[Ranks
         depth[start : start + _BLOCK] = inner.min(axis=1)
     # The draws that lie deepest in all their margins, as many as it takes.
     least = float(np.sort(depth)[::-1][_enough(n_draw, level) - 1])
-    return _within(mass, least)
+    others = (n_draw * depth - 1) / max(n_draw - 1, 1)
+    held = float(np.mean(others >= least * (1 - 1e-9)))
+    return *_within(mass, least), held
 
 
 def _within(mass: Floats, tail: float) -> tuple[Ranks, Ranks]:

@@ -39,6 +39,8 @@ class Ranked:
     rank, tier : (n_member,) int
     rank_mean : (n_member,) float
     rank_interval, rank_set : (2, n_member) int
+    held : float in [0, 1]
+        Of sets from ranks, the share of draws that sets from all other draws would hold; else 1.
     mass : (n_member, n_member) float, probability
         Of model and rank.
     found : Comparison
@@ -53,6 +55,7 @@ class Ranked:
     rank_mean: Floats
     rank_interval: Codes
     rank_set: Codes
+    held: float
     mass: Floats
     tier: Codes
     found: Comparison
@@ -204,9 +207,7 @@ def _caveats(scores: Scores, parts: list[Ranked], *, level: float, n_draws: int)
             + _because(scores.verdict)
         )
     elif scores.has_draws and scores.converged != "yes":
-        found.append(
-            "convergence of these draws was not assessed" + _because(scores.verdict)
-        )
+        found.append("convergence of these draws was not assessed" + _because(scores.verdict))
     if len(parts) > 1:
         found.append(
             f"nothing connects the {len(parts)} sets of models with each other: ranks and tiers "
@@ -221,6 +222,13 @@ def _caveats(scores: Scores, parts: list[Ranked], *, level: float, n_draws: int)
         found.append(
             f"{counted(n_draws, 'draw')} put {in_tail:.3g} beyond each limit of an interval; "
             "limits and joint sets are rough"
+        )
+    held = min(part.held for part in parts)
+    # Half as many again are missed as should be.
+    if held < level - (1 - level) / 2:
+        found.append(
+            f"the rank sets are made from the very draws that they are to hold, and hold only "
+            f"{held:.0%} of draws that are left out: take more draws, or sets from differences"
         )
     fixed = sum(int(np.count_nonzero(np.triu(part.found.se == 0, k=1))) for part in parts)
     if fixed:

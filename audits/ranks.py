@@ -107,7 +107,9 @@ def rank_models(
     With :math:`\hat d_{ij}` the mean of the difference of models i and j and :math:`s_{ij}` its
     standard deviation, c is the smallest number for which at least `level` of the draws have
     :math:`|d_{ij} - \hat d_{ij}| \le c\, s_{ij}` **for all pairs at once**; draws are those given,
-    or made from the covariance. Of model i the set of ranks is
+    or made from the covariance. Draws given are judged by the mean and standard deviation of all
+    others, and c is such that one more draw would be within with that probability (see
+    `neartie.audits.rank_sets.critical_value`). Of model i the set of ranks is
 
     .. math:: \{1 + \#\{j: \hat d_{ji} > c\,s_{ij}\}, \dots, n - \#\{j: \hat d_{ij} > c\,s_{ij}\}\}.
 
@@ -165,7 +167,7 @@ def rank_models(
         say("pairs", number / len(groups))
         parts.append(_compare(scores, members, level=level, n_draws=n_draws, rng=generator))
     deviation = np.stack([part.found.deviation for part in parts]).max(axis=0)
-    critical = critical_value(deviation, level=level)
+    critical = critical_value(deviation, level=level, known=not scores.has_draws)
     say("ranks", 0)
     ranked = [_rank(part, critical=critical, level=level, sets=sets) for part in parts]
     return collect_ranking(
@@ -217,8 +219,9 @@ def _rank(part: _Part, *, critical: float, level: float, sets: str) -> Ranked:
     mass = rank_masses(part.draws)
     low, high = central_ranks(mass, level=level)
     if sets == "ranks":
-        set_low, set_high = sets_from_ranks(part.draws, mass, level=level)
+        set_low, set_high, held = sets_from_ranks(part.draws, mass, level=level)
     else:
+        held = 1.0
         set_low, set_high = sets_from_differences(joint_low, joint_high)
     rank = shared_ranks(part.estimate, found.se)
     centred = part.draws - part.draws.mean(axis=1, keepdims=True)
@@ -234,6 +237,7 @@ def _rank(part: _Part, *, critical: float, level: float, sets: str) -> Ranked:
         rank_mean=n - others,
         rank_interval=np.stack([low, high]),
         rank_set=np.stack([set_low, set_high]),
+        held=held,
         mass=mass,
         tier=tiers(rank, joint_low),
         found=found,
