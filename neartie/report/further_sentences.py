@@ -80,8 +80,9 @@ def _profile(checks: FurtherChecks) -> str:
         f"{p_text(row['p_value'])}): "
     )
     if _exceeds(row):
-        return (
-            found + "neither flat items nor ability that the model left behind explains the rest."
+        return found + (
+            "flat items, or ability that the model left behind, are unlikely to be all of it, though "
+            "with families of different profiles this control, too, rejects more often than it says."
         )
     if not any(_exceeds(checks.control(name)) for name in (MATCHED, PERMUTED)):
         return found + "no reliable excess over it either."

@@ -51,7 +51,7 @@ def compared(**excess_and_p):
         ),
         (
             {"random": (9.0, 0.01), "permuted": (8.0, 0.01), "profile": (7.0, 0.02)},
-            "neither flat items nor ability",
+            "are unlikely to be all of it",
         ),
         (
             {"random": (9.0, 0.01), "permuted": (8.0, 0.01), "profile": (2.0, 0.2)},
