@@ -116,7 +116,8 @@ class TwoPLSampler:
 
     State has, beside the free variables, `_anchor_ability`, `_anchor_first` and
     `_anchor_intercept` (where searches for conditional modes begin), `_log_width` (of steps) and
-    `_tally`, all of which stay as they are, but for the tally, once tuning is over.
+    `_tally`, with `_tuned`, how often each was tuned: all of which stay as they are once tuning is over,
+    but for the tally.
     """
 
     def __init__(self, names: tuple[str, ...], problem: Problem) -> None:
@@ -162,7 +163,7 @@ class TwoPLSampler:
             "_anchor_intercept": point.intercept.copy(),
             "_log_width": np.full(len(self._labels), math.log(0.1)),
             "_tally": np.zeros((2, len(self._labels))),
-            "_tuned": np.zeros(()),
+            "_tuned": np.zeros(len(self._labels)),
         }
         shapes = {"ability": problem.n_model, "family_mean": problem.n_family}
         for name in self.names:
@@ -193,11 +194,18 @@ class TwoPLSampler:
         )
         accepted[1, 1], likelihood = self._draw_items(point, state, rng)
         widths = np.exp(state["_log_width"])
-        for place, (_, step) in enumerate(self._steps, start=2):
-            point, likelihood, taken = take_step(
-                point, problem, step, here=likelihood, width=float(widths[place]), rng=rng
+        if self._steps:
+            # One of them a sweep: each costs a look at all answers.
+            which = int(rng.integers(len(self._steps)))
+            point, taken = take_step(
+                point,
+                problem,
+                self._steps[which][1],
+                here=likelihood,
+                width=float(widths[2 + which]),
+                rng=rng,
             )
-            accepted[:, place] = 1.0, taken
+            accepted[:, 2 + which] = 1.0, taken
         if problem.n_family:
             family = int(rng.integers(problem.n_family))
             width = float(widths[-1])
@@ -316,18 +324,18 @@ class TwoPLSampler:
         return accepted, likelihood + float(n_right @ point.ability)
 
     def _tune(self, point: Point, state: State, accepted: Floats) -> None:
-        state["_tuned"] += 1.0
-        n = float(state["_tuned"])
-        gain = max(1.0 / (n + 1.0), _LEAST_GAIN)
+        tried = accepted[0] > 0
+        state["_tuned"] += tried
+        gain = max(1.0 / (float(state["_tuned"][0]) + 1.0), _LEAST_GAIN)
         for name, value in (
             ("_anchor_ability", point.ability),
             ("_anchor_first", point.first),
             ("_anchor_intercept", point.intercept),
         ):
             state[name] += gain * (value - state[name])
-        state["_log_width"][2:] += n**-0.6 * np.where(
-            accepted[0, 2:] > 0, accepted[1, 2:] - _WANTED, 0.0
-        )
+        short = accepted[1] - _WANTED * accepted[0]
+        short[:2] = 0.0  # proposals of the blocks have no width
+        state["_log_width"] += np.maximum(state["_tuned"], 1.0) ** -0.6 * short
 
 
 def _log_odds(cells: Any, n_other: int) -> Floats:

@@ -41,7 +41,7 @@ MAX_STEPS: Final = 50
 _LONGEST: Final = 4.0
 # The share of items that take a random step instead, which moves on from where the approximation
 # is poor: conditionals of (log a, b) may be bent, and flat where answers are few.
-WALK_SHARE: Final = 0.1
+WALK_SHARE: Final = 0.05
 _WALK: Final = 1.7
 
 

@@ -122,7 +122,7 @@ def take_step(
     here: float,
     width: float,
     rng: np.random.Generator,
-) -> tuple[Point, float, bool]:
+) -> tuple[Point, bool]:
     """Propose a normal step along a line, and accept it or stay.
 
     Parameters
@@ -139,15 +139,14 @@ def take_step(
     Returns
     -------
     point : Point
-    log_likelihood : float, nat
     accepted : bool
     """
     moved = step(point, problem, width * float(rng.standard_normal()))
     there = log_likelihood(moved, problem)
     ratio = there - here + scales_log_prior(moved, problem) - scales_log_prior(point, problem)
     if math.log1p(-rng.random()) < ratio:
-        return moved, there, True
-    return point, here, False
+        return moved, True
+    return point, False
 
 
 def shifted_family(
