@@ -163,7 +163,7 @@ def tie_density(problem: BattleProblem, logit: Floats) -> Callable[[float], floa
     won, lost, tied = problem.outcome.T
     n_tied, priors = float(tied.sum()), problem.priors
     if problem.ties == "davidson":
-        total = problem.outcome.sum(axis=1)
+        total = won + lost + tied
         mean, sd = priors.log_tie_mean, priors.log_tie_sd
 
         def log_nu(value: float) -> float:

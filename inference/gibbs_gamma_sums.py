@@ -109,26 +109,45 @@ def draw_gamma_sum(rng: np.random.Generator, b: float, y: float, law: GammaSum) 
     return total + rng.standard_gamma(b * law.shape) * law.scale / (1.0 + half * law.scale)
 
 
-@compiled
-def log_factor(y: float, cosine: float) -> float:
+def log_factor(y: Floats, cosine: float) -> Floats:
     r"""Return :math:`-\log(\cosh(y / 2) + C)` for any C above -1.
+
+    Parameters
+    ----------
+    y : (n,) float, logit
+    cosine : float
+
+    Returns
+    -------
+    (n,) float, nat
 
     Examples
     --------
-    >>> round(log_factor(0.0, 1.0), 6), round(log_factor(3000.0, 0.0), 4)
-    (-0.693147, -1499.3069)
+    >>> log_factor(np.array([0.0, 3000.0]), 0.0).round(4) + 0.0
+    array([    0.    , -1499.3069])
     """
-    size = 0.5 * abs(y)
-    tail = math.exp(-size)
-    return _LOG_2 - size - math.log1p(tail * (2.0 * cosine + tail))
+    size = 0.5 * np.abs(y)
+    tail = np.exp(-size)
+    tail *= 2.0 * cosine + tail
+    np.log1p(tail, out=tail)
+    return _LOG_2 - (size + tail)
 
 
-@compiled
-def log_excess(y: float, law: GammaSum) -> float:
-    r"""Return :math:`\log F(y) / \hat F(y)`: what the sum of gamma variates leaves out."""
-    half = 0.5 * y * y
-    product = 1.0
+def log_excess(y: Floats, law: GammaSum) -> Floats:
+    r"""Return :math:`\log F(y) / \hat F(y)`: what the sum of gamma variates leaves out.
+
+    Parameters
+    ----------
+    y : (n,) float, logit
+    law : GammaSum
+
+    Returns
+    -------
+    (n,) float, nat
+    """
+    half = 0.5 * np.square(y)
+    product = np.ones_like(half)
     for a in law.first:
         product *= 1.0 + half * a
-    sums = -math.log(product) - law.shape * math.log1p(half * law.scale)
-    return log_factor(y, law.cosine) + math.log1p(law.cosine) - sums
+    sums = np.log(product) + law.shape * np.log1p(half * law.scale)
+    return np.asarray(log_factor(y, law.cosine) + math.log1p(law.cosine) + sums)
