@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Self
 
 import numpy as np
 import pandas as pd
@@ -59,20 +60,19 @@ def domain_rows(
     samples = modal_shares(inputs.samples[inputs.samples["domain"] == domain])
     table = abilities.table.set_index("model")
     models = sorted({*table.index, *answers["model"], *samples["model"]})
-    streams = dict(zip(models, rng.spawn(len(models)), strict=True))
     items = sorted({*answers["item"], *samples["item"]}, key=natural_key)
-    by_model = {
-        name: dict(list(part.groupby("model")))
-        for name, part in (
-            ("answers", answers),
-            ("samples", samples),
-            ("influence", abilities.influence),
-        )
+    place = _Places.of(models, items)
+    columns = {
+        "correct": place.fill(answers, "score"),
+        "confidence": place.fill(answers, "confidence"),
+        "anchor": place.fill(answers, "anchor"),
+        "share": place.fill(samples, "share"),
+        "influence": place.fill(abilities.influence, "influence"),
     }
     rows, bins = [], []
-    for model in models:
-        terms = _terms(items, *(by_model[name].get(model) for name in by_model))
-        row, own_bins = _measure(terms, settings, streams[model])
+    for m, (model, stream) in enumerate(zip(models, rng.spawn(len(models)), strict=True)):
+        terms = ItemTerms(**{name: matrix[m] for name, matrix in columns.items()})
+        row, own_bins = _measure(terms, settings, stream)
         known = table.loc[model] if model in table.index else None
         row |= {
             "model": model,
@@ -149,27 +149,27 @@ def task_rows(tasks: pd.DataFrame, settings: ScoreSettings) -> tuple[pd.DataFram
     return _in_order(frame), notices
 
 
-def _terms(
-    items: list[str],
-    answers: pd.DataFrame | None,
-    samples: pd.DataFrame | None,
-    influence: pd.DataFrame | None,
-) -> ItemTerms:
-    """Return what one model did on the items of a domain, in their natural order."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Places:
+    """Rows of models and columns of items."""
 
-    def column(part: pd.DataFrame | None, name: str) -> Floats:
-        if part is None:
-            return np.full(len(items), np.nan)
-        values: Floats = part.set_index("item")[name].reindex(items).to_numpy(dtype=np.float64)
-        return values
+    models: dict[str, int]
+    items: dict[str, int]
 
-    return ItemTerms(
-        correct=column(answers, "score"),
-        confidence=column(answers, "confidence"),
-        anchor=column(answers, "anchor"),
-        share=column(samples, "share"),
-        influence=column(influence, "influence"),
-    )
+    @classmethod
+    def of(cls, models: list[str], items: list[str]) -> Self:
+        return cls(
+            models={model: k for k, model in enumerate(models)},
+            items={item: k for k, item in enumerate(items)},
+        )
+
+    def fill(self, table: pd.DataFrame, name: str) -> Floats:
+        """Return a column of a table as a matrix, models by items, NaN where there is no row."""
+        matrix = np.full((len(self.models), len(self.items)), np.nan)
+        row = table["model"].map(self.models).to_numpy(dtype=np.intp)
+        column = table["item"].map(self.items).to_numpy(dtype=np.intp)
+        matrix[row, column] = table[name].to_numpy(dtype=np.float64)
+        return matrix
 
 
 def _measure(

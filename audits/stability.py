@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from neartie.data.errors import DataError
 
 type Floats = NDArray[np.float64]
+
+_Z: Final = float(special.ndtri(0.975))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,8 +194,7 @@ def contamination_gap(
     low = high = np.nan
     if len(old) and len(new):
         (l1, u1), (l2, u2) = (
-            stats.binomtest(int(side.sum()), len(side)).proportion_ci(method="wilson")
-            for side in (old, new)
+            _wilson(rate, len(side)) for rate, side in zip(rates, (old, new), strict=True)
         )
         low = gap - float(np.hypot(rates[0] - l1, u2 - rates[1]))
         high = gap + float(np.hypot(u1 - rates[0], rates[1] - l2))
@@ -206,6 +208,13 @@ def contamination_gap(
         high=high,
         resistance=float(resistance(np.array(gap), gap_limit=gap_limit)),
     )
+
+
+def _wilson(rate: float, n: int) -> tuple[float, float]:
+    """Return Wilson's 95 % limits of a proportion; SciPy's are the same, at a hundred times the cost."""
+    centre = (rate + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+    half = _Z / (1 + _Z**2 / n) * np.sqrt(rate * (1 - rate) / n + _Z**2 / (4 * n**2))
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
 
 
 def resistance(gap: Floats, *, gap_limit: float = 0.2) -> Floats:

@@ -8,9 +8,16 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from neartie.audits.pareto import pareto_set
-from neartie.audits.stability import consistency, contamination_gap, modal_shares, resistance
+from neartie.audits.stability import (
+    _wilson,
+    consistency,
+    contamination_gap,
+    modal_shares,
+    resistance,
+)
 from neartie.data.errors import DataError
 
 law = settings(max_examples=40, deadline=None)
@@ -102,6 +109,14 @@ def test_newcombes_own_example():
     found = contamination_gap([1] * 56 + [0] * 14 + [1] * 48 + [0] * 32, [1] * 70 + [0] * 80)
     assert found.gap == pytest.approx(0.2)
     assert (found.low, found.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+@law
+@given(st.integers(1, 60), st.data())
+def test_limits_of_a_proportion_are_scipys(n, data):
+    k = data.draw(st.integers(0, n))
+    expected = stats.binomtest(k, n).proportion_ci(method="wilson")
+    assert _wilson(k / n, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 @pytest.mark.parametrize(
