@@ -280,13 +280,12 @@ def run_audit(
     from neartie.report.further_text import checks_text
     from neartie.report.text import audit_text
 
-    # opened first: a folder that cannot be written is to be heard of before the work, not after it
-    with output_folder(out) as temporary, show_progress() as say:
+    # opened first: a folder or scheduler that is not there is to be heard of before the work
+    with output_folder(out) as temporary, dask_client(dask) as client, show_progress() as say:
         result = audit_near_ties(data, settings, rng=seed, progress=say)
         checks = FurtherChecks()
         if choices is not None and choices.any:
-            with dask_client(dask) as client:
-                checks = checked(data, result, choices, out=out, client=client, progress=say)
+            checks = checked(data, result, choices, out=out, client=client, progress=say)
         say("report", 0)
         write_audit(result, temporary, name=name, checks=checks)
         sentences = () if screened is None else write_anchor_screen(result, screened, temporary)
