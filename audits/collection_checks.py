@@ -68,7 +68,7 @@ class CollectionChecks:
         of_each: dict[str, list[pd.DataFrame]] = {}
         for benchmark, found in self.checks.items():
             for name, table in found.tables():
-                if name in ("controls", "replication", "family_shifts"):
+                if name in ("controls", "replication", "permuted_replication", "family_shifts"):
                     of_each.setdefault(name, []).append(_named(table, benchmark))
         for name, parts in of_each.items():
             yield name, pd.concat(parts, ignore_index=True)

@@ -131,14 +131,20 @@ def _join(tables: dict[str, pd.DataFrame], left: str, right: str) -> pd.DataFram
 
 
 def _common_warnings(table: pd.DataFrame) -> tuple[str, ...]:
-    found = []
+    """Return a caveat a pair of benchmarks for what they do not share, then one an unsafe interval."""
+    lacking, unsafe = [], []
+    for (left, right), part in table.groupby(["left", "right"], sort=False):
+        without = part.loc[part["n_models"] == 0, "family"].tolist()
+        if len(without) == len(part):
+            lacking.append(f"{left} and {right} share no representative.")
+        elif without:
+            lacking.append(f"{left} and {right} share no representative of {', '.join(without)}.")
+    if len(lacking) > 1 and not table["n_models"].any():
+        lacking = ["No two benchmarks share a representative: no shifts over the same models."]
     for row in table.to_dict("records"):
-        both, family = f"{row['left']} and {row['right']}", row["family"]
-        if row["n_models"] == 0:
-            found.append(f"{both} share no representative of {family}.")
-        elif row["n_owners"] < FEW_OWNERS:
-            found.append(
-                f"{both}, {family}: an interval over {counted(row['n_owners'], 'owner')} is "
-                "unreliable, and mostly too short."
+        if 0 < row["n_owners"] < FEW_OWNERS:
+            unsafe.append(
+                f"{row['left']} and {row['right']}, {row['family']}: an interval over "
+                f"{counted(row['n_owners'], 'owner')} is unreliable, and mostly too short."
             )
-    return tuple(found)
+    return (*lacking, *unsafe)

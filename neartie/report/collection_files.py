@@ -67,9 +67,12 @@ def _latex(whole: CollectionChecks) -> dict[str, Table]:
     found = {n: part.replication for n, part in whole.checks.items() if part.replication}
     if found:
         made["replication"] = collection_tables.replication_matrix(found)
+    beside = collection_tables.families_found(whole)
+    if beside:
+        made["permuted_replication"] = collection_tables.family_replication_matrix(beside)
     if any(part.shifts for part in whole.checks.values()):
         made["family_shifts"] = collection_tables.shifts_matrix(whole)
-    if whole.common is not None:
+    if whole.common is not None and whole.common.table["n_models"].any():
         made["common_models"] = collection_tables.common_table(whole.common)
     return made
 

@@ -162,6 +162,10 @@ def _replication(whole: CollectionChecks) -> Section | None:
     found = {n: part.replication for n, part in whole.checks.items() if part.replication}
     if not found:
         return None
+    tables = [collection_tables.replication_matrix(found)]
+    beside = collection_tables.families_found(whole)
+    if beside:
+        tables.append(collection_tables.family_replication_matrix(beside))
     return Section(
         key="replication",
         title="Do item signatures return with other owners?",
@@ -171,7 +175,7 @@ def _replication(whole: CollectionChecks) -> Section | None:
                 "effects by noise in both halves: lean on the median correlation."
             ),
         ),
-        tables=(collection_tables.replication_matrix(found),),
+        tables=tuple(tables),
     )
 
 
@@ -189,7 +193,7 @@ def _shifts(whole: CollectionChecks) -> Section | None:
     if not any(part.shifts for part in whole.checks.values()):
         return None
     tables = [collection_tables.shifts_matrix(whole)]
-    if whole.common is not None:
+    if whole.common is not None and whole.common.table["n_models"].any():
         tables.append(collection_tables.common_table(whole.common))
     return Section(
         key="shifts",

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from neartie.audits.collection_checks import CollectionChecks
 from neartie.audits.common_models import CommonModelShifts
 from neartie.audits.control_comparison import PERMUTED
 from neartie.audits.replication import Replication
+from neartie.audits.replication_families import FamilyReplication
 from neartie.report.formatting import (
     MISSING,
     SIGNIFICANT,
@@ -63,6 +65,8 @@ def bands_table(whole: CollectionChecks) -> Table:
 
 
 def _two(row: Mapping[str, Any]) -> str:
+    if is_missing(row["rate"]):
+        return MISSING
     return f"{percent(row['rate'])}/{percent(row['random_median'])}"
 
 
@@ -134,19 +138,46 @@ def _starred(by_cell: _Rows, variant: str, name: str) -> str:
 
 def replication_matrix(found: Mapping[str, Replication]) -> Table:
     """Return the replication statistics of every benchmark (P0, Table 2)."""
+    return _statistics(
+        {name: part.table for name, part in found.items()},
+        caption="Replication of item signatures across owners",
+        note="Each statistic with its one-sided p from permutations within cells.",
+    )
+
+
+def families_found(whole: CollectionChecks) -> dict[str, FamilyReplication]:
+    """Return the replication beside permuted families of the benchmarks that have it."""
+    parts = {name: part.family_replication for name, part in whole.checks.items()}
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def family_replication_matrix(found: Mapping[str, FamilyReplication]) -> Table:
+    """Return the replication statistics beside permuted families (beyond the paper)."""
+    return _statistics(
+        {name: part.table for name, part in found.items()},
+        caption="The same beside permuted families",
+        note="Observed / mean of refits under permuted families, with its one-sided p.",
+        beside=True,
+    )
+
+
+def _statistics(
+    found: Mapping[str, pd.DataFrame], *, caption: str, note: str, beside: bool = False
+) -> Table:
     rows = []
-    for name, part in found.items():
-        by_name = {row["statistic"]: row for row in part.table.to_dict("records")}
-        cells = [
-            text
-            for key in ("median_rho", "overlap", "agreement")
-            for text in (statistic(key, by_name[key]["value"]), p_number(by_name[key]["p_value"]))
-        ]
+    for name, table in found.items():
+        by_name = {row["statistic"]: row for row in table.to_dict("records")}
+        cells = []
+        for key in ("median_rho", "overlap", "agreement"):
+            row = by_name[key]
+            text = statistic(key, row["value"])
+            cells.append(f"{text}/{statistic(key, row['chance'])}" if beside else text)
+            cells.append(p_number(row["p_value"]))
         rows.append((name, *cells))
     p = Column(head="p", symbol="$p$")
     return Table(
-        caption="Replication of item signatures across owners",
-        note="Each statistic with its one-sided p from permutations within cells.",
+        caption=caption,
+        note=note,
         columns=(
             Column(head="Benchmark", numeric=False),
             Column(head="Median correlation"),

@@ -232,8 +232,14 @@ def test_without_common_models_a_family_is_missing_with_a_reason(audit):
     assert row[["left_pp", "difference_pp", "low_pp"]].isna().all()
     assert f"a and b share no representative of {family}." in found.warnings
     nothing = replace(audit, scores=audit.scores.assign(model="x" + audit.scores["model"]))
-    empty = compare_common_models({"a": audit, "b": nothing}, bootstraps=10, rng=1).table
-    assert (empty["n_models"] == 0).all()
+    empty = compare_common_models({"a": audit, "b": nothing}, bootstraps=10, rng=1)
+    assert (empty.table["n_models"] == 0).all()
+    assert empty.warnings == ("a and b share no representative.",)
+    third = replace(audit, scores=audit.scores.assign(model="y" + audit.scores["model"]))
+    three = compare_common_models({"a": audit, "b": nothing, "c": third}, bootstraps=10, rng=1)
+    assert three.warnings == (
+        "No two benchmarks share a representative: no shifts over the same models.",
+    )
 
 
 def test_contradictory_tables_and_a_single_audit_are_refused(audit):

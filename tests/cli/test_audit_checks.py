@@ -143,6 +143,9 @@ def test_several_benchmarks_have_folders_and_a_summary(collection):
     assert pooled["hits"] == sum(found["source_effects"]["hits"] for found in checks)
     page = (collection / "report.html").read_text()
     assert "alpha/report.html" in page
+    assert "The same beside permuted families" in page
+    beside = pd.read_csv(collection / "permuted_replication.csv")
+    assert beside["benchmark"].tolist() == ["alpha"] * 3 + ["beta"] * 3
     assert "p<sub>perm</sub>" in page.replace("<i>p</i>", "p")
 
 
