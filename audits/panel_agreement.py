@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 type Counts = NDArray[np.int64]
 
 COLUMNS: Final = ("judge_a", "judge_b", "n", "observed", "expected", "kappa", "reason")
+#: Pairs of judges with fewer shared cases say little by themselves.
+ENOUGH: Final = 20
 _TIE: Final = "tie"
 
 
@@ -96,6 +98,47 @@ def verdict_agreement(verdicts: pd.DataFrame) -> pd.DataFrame:
     chance = sum((mine * mine.T for mine in margins), zero)
     words = [_TIE] * len(_pairs(len(judges)))
     return _table(judges, n, 2 * n, 2 * equal, chance, words)
+
+
+def summarise_agreement(agreement: pd.DataFrame) -> dict[str, float | int]:
+    """Return agreement and kappa over all pairs of judges, those with more cases counting more.
+
+    Parameters
+    ----------
+    agreement : DataFrame
+        From `panel_agreement` or `verdict_agreement`.
+
+    Returns
+    -------
+    dict
+        `n_pairs` that share cases; `n_undefined` of them without kappa; `observed` and `kappa`,
+        means weighted by shared cases; `kappa_low`, `kappa_high` over the pairs that share at
+        least `ENOUGH` cases, or over all if none does.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"n": [30, 10, 0], "observed": [0.8, 0.4, np.nan],
+    ...                       "kappa": [0.6, -0.2, np.nan]})
+    >>> found = summarise_agreement(table)
+    >>> found["n_pairs"], round(found["observed"], 3), round(found["kappa"], 3), found["kappa_low"]
+    (2, 0.7, 0.4, 0.6)
+    """
+    known = agreement[agreement["n"] > 0]
+    defined = known[known["kappa"].notna()]
+    enough = defined[defined["n"] >= ENOUGH]
+    shown = defined if enough.empty else enough
+    return {
+        "n_pairs": len(known),
+        "n_undefined": len(known) - len(defined),
+        "observed": _mean(known["observed"], known["n"]),
+        "kappa": _mean(defined["kappa"], defined["n"]),
+        "kappa_low": float(shown["kappa"].min()),
+        "kappa_high": float(shown["kappa"].max()),
+    }
+
+
+def _mean(values: pd.Series, weight: pd.Series) -> float:
+    return float(np.average(values, weights=weight)) if len(values) else float("nan")
 
 
 def _coded(labels: pd.DataFrame) -> tuple[list[str], list[Any], Counts]:

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import pandas as pd
 
+from neartie.audits.panel_agreement import summarise_agreement
+
 LISTED: Final = 20
 
 
@@ -104,6 +106,7 @@ class Scorecard:
             "latency_frontier": self.frontier("latency"),
             "duels": self.duels.to_dict("records"),
             "n_judges": int(self.judges["judge"].nunique()),
+            "agreement": summarise_agreement(self.agreement),
             "converged": self.converged,
             "seed": self.seed,
             "settings": self.settings,

@@ -70,7 +70,9 @@ def score(
     ] = None,
     items: Annotated[
         Path | None,
-        typer.Option("--items", help="Item table: 'item', and 'domain', 'anchor' (1 or 0)."),
+        typer.Option(
+            "--items", help="Item table: 'item', and 'domain' (or 'source'), 'anchor' (1 or 0)."
+        ),
     ] = None,
     samples: Annotated[
         Path | None,

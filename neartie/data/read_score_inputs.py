@@ -71,7 +71,7 @@ def read_score_inputs(
         `neartie.data.read.read_responses`. A table with confidences may leave `model` out: then
         all answers are of one model.
     items : path, optional
-        Item table: `item`, and `domain` or `anchor` or both.
+        Item table: `item`, and `domain` (or `source`) or `anchor` or both.
     samples : path, optional
         Repeated answers: `item`, `model`, `answer`, perhaps `domain`. A blank answer could not be
         extracted.
@@ -226,10 +226,11 @@ def _with_items(answers: pd.DataFrame, path: Path, items: Path) -> pd.DataFrame:
     """Attach domain and anchor of an item table."""
     table = read_item_table(items)
     names = {plain_name(column): column for column in table.columns}
-    there = [name for name in ("domain", "anchor") if name in names]
+    spellings = {"domain": ("domain", "source"), "anchor": ("anchor",)}
+    there = [name for name, headers in spellings.items() if names.keys() & set(headers)]
     if not there:
         raise DataError(
-            f"{items} has neither a column 'domain' nor 'anchor'; its columns: "
+            f"{items} has neither a column 'domain' (or 'source') nor 'anchor'; its columns: "
             f"{listed([str(column) for column in table.columns])}"
         )
     both = [name for name in there if name in answers]
@@ -244,7 +245,7 @@ def _with_items(answers: pd.DataFrame, path: Path, items: Path) -> pd.DataFrame:
     known = read_text_table(
         items,
         required={"item": ITEM_NAMES},
-        optional={name: (name,) for name in there},
+        optional={name: spellings[name] for name in there},
         ids=("item", "domain"),
         purpose="an item table",
     )

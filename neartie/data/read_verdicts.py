@@ -117,7 +117,12 @@ def read_verdicts(path: AnyPath, *, judges: AnyPath | None = None) -> Verdicts:
     for name in ("judge", "prompt"):
         frame[name] = table.ids(name) if name in table.columns else ""
     shown, is_given = _shown(table)
-    outcome, unparsed = _outcome(table, shown, is_given, notices)
+    if not is_given:
+        notices.append(
+            f"{table.source.path} does not say who was shown first: model_a is taken as such, and "
+            "what is said of positions holds only if it was"
+        )
+    outcome, unparsed = _outcome(table, shown)
     frame = frame.assign(outcome=outcome, shown=shown, unparsed=unparsed.astype(np.float64))
     providers = {} if judges is None else _listed_judges(table, Path(judges))
     return Verdicts(
@@ -150,9 +155,7 @@ def _shown(table: TextTable) -> tuple[Signs, bool]:
     return sides, True
 
 
-def _outcome(
-    table: TextTable, shown: Signs, is_given: bool, notices: list[str]
-) -> tuple[Signs, NDArray[np.bool_]]:
+def _outcome(table: TextTable, shown: Signs) -> tuple[Signs, NDArray[np.bool_]]:
     given = [name for name in ("winner", "verdict") if name in table.columns]
     if len(given) != 1:
         raise DataError(
@@ -174,10 +177,6 @@ def _outcome(
             raise DataError(
                 f"{table.place(int(lost[0]))}: the verdict names a position, but nothing says which "
                 "model was shown first"
-            )
-        if not is_given:
-            notices.append(
-                f"{table.source.path} does not say who was shown first: model_a is taken as such"
             )
         outcome = outcome * shown
     return outcome, unparsed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any, Final
 
+from neartie.audits.panel_agreement import summarise_agreement
 from neartie.audits.scorecard_result import Scorecard
 from neartie.report.formatting import count, decimal, is_missing, plural
 
@@ -64,21 +65,18 @@ def interval(row: Any) -> str:
 
 def agreement_sentence(card: Scorecard) -> str:
     """Return how far judges agree; blank without judges."""
-    known = card.agreement[card.agreement["n"] > 0]
-    if known.empty:
+    found = summarise_agreement(card.agreement)
+    if not found["n_pairs"]:
         return ""
-    kappa = known["kappa"].dropna()
-    pairs = plural(len(known), "pair")
     text = (
-        f"{pairs} of judges give the same label {decimal(100 * known['observed'].mean(), digits=0)}% "
-        "of the time on average"
+        f"{plural(int(found['n_pairs']), 'pair')} of judges give the same label "
+        f"{decimal(100 * found['observed'], digits=0)}% of the time"
     )
-    if kappa.empty:
+    if is_missing(found["kappa"]):
         return f"{text}; kappa is undefined."
-    return (
-        f"{text}; Cohen's kappa is {decimal(kappa.min(), digits=2)} to "
-        f"{decimal(kappa.max(), digits=2)}, mean {decimal(kappa.mean(), digits=2)}."
-    )
+    low, high, mean = (decimal(found[f"kappa{s}"], digits=2) for s in ("_low", "_high", ""))
+    spread = f", from {low} to {high}" if low != high else ""
+    return f"{text}; Cohen's kappa is {mean} on average{spread}."
 
 
 def calibration_sentence(card: Scorecard) -> str:

@@ -58,6 +58,13 @@ def test_wide_answers_take_domain_and_anchor_from_the_item_table(write):
     assert math.isnan(table.loc[("owl", "q2"), "score"])
 
 
+def test_sources_of_items_serve_as_domains(write):
+    path = write("a.csv", "item,owl,ant\nq1,1,0\nq2,0,1\n")
+    items = write("i.csv", "item,source\nq1,code\nq2,math\n")
+    table = read_score_inputs(path, items=items).answers
+    assert table.set_index(["model", "item"]).loc[("owl", "q2"), "domain"] == "math"
+
+
 def test_a_table_with_confidences_may_be_of_one_model(case_dir):
     found = read_score_inputs(case_dir / "C46" / "conf.csv")
     assert found.answers["model"].unique().tolist() == ["model"]
@@ -115,7 +122,7 @@ GOOD = "item,model,score\nq,owl,1\nq,ant,0\n"
         ("tasks", "model,t1\nowl,high\n", "row 2, column 't1': 'high' is not a finite number"),
         ("tasks", "model,t1\nowl,1\nowl,0\n", "'owl' stands in row 2 already"),
         ("labels", "item,judge1\nq,pass\n", "has 1 judge; agreement needs two"),
-        ("items", "item,topic\nq,x\n", "neither a column 'domain' nor 'anchor'"),
+        ("items", "item,topic\nq,x\n", "neither a column 'domain' .or 'source'. nor 'anchor'"),
         ("items", "item,domain\nz,x\n", "does not list 'q'"),
     ],
 )  # fmt: skip
