@@ -217,6 +217,16 @@ def settings(ranking: ModelRanking) -> Table:
 
 
 def _needed(number: float) -> str:
+    """Return how many units would resolve a pair, no finer than it can be known.
+
+    Examples
+    --------
+    >>> _needed(93.0), _needed(131511.0), _needed(48102801.0)
+    ('93', '130,000', 'over a million')
+    """
     if is_missing(number) or np.isinf(number):
         return MISSING
-    return count(number) if number < 1e9 else f"{number:.0e}".replace("e+", "e")
+    if number > 1e6:
+        return "over a million"
+    # Two figures are more than such a forecast has.
+    return count(number if number < 100 else float(f"{number:.1e}"))
