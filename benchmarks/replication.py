@@ -1,6 +1,6 @@
 """Size and power of the tests beside the near-tie audit, by simulation.
 
-    python benchmarks/replication.py [--replicates 200] [--store rows.json] [--out PAGE.md]
+    python benchmarks/replication.py [--replicates 150] [--store rows.json] [--out PAGE.md]
 
 Whole leaderboards are fewer: `BOARDS` of them, and `REFITS` where every one is refitted under
 permuted families or perturbed. With a store, finished parts are kept. The table goes to
@@ -35,7 +35,7 @@ from scipy import stats
 from neartie.data.files import write_text_atomic
 
 LEVEL = 0.05
-BOARDS, REFITS = 100, 40
+BOARDS, REFITS = 80, 30
 SMALL: dict[str, Any] = {"n_items": 300, "n_models": 160, "n_owners": 80}
 NULL: dict[str, Any] = {**SMALL, "dif_effect": 0.0, "impact": 0.0}
 LONG = "leaderboard without DIF or impact, 1,500 items"
@@ -206,7 +206,7 @@ def _one_thread() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--replicates", type=int, default=200)
+    parser.add_argument("--replicates", type=int, default=150)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--store", type=Path, help="finished parts, to go on from")
     parser.add_argument("--out", type=Path)
