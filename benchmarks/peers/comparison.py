@@ -78,9 +78,9 @@ SEVERAL = (
         torch_measure=("factor model, joint ML",),
         py_irt=("several, 1,200 epochs, rate .05", "several, 500 epochs, rate .1"),
     ),
-    Method(program="mirt", name="MHRM", limit=120),
-    Method(program="mirt", name="EM, 7 nodes a dimension", limit=120),
-    Method(program="girth", name="marginal ML, several", limit=120),
+    Method(program="mirt", name="MHRM", limit=60),
+    Method(program="mirt", name="EM, 7 nodes a dimension", limit=60),
+    Method(program="girth", name="marginal ML, several", limit=60),
 )
 BATTLES = methods(
     neartie=(
@@ -115,7 +115,7 @@ TASKS = (
         title="2PL, 150 models, 500 items",
         kind="answers",
         simulate=partial(simulated.two_pl, 150, 500),
-        methods=(*ANSWERS, Method(program="girth", name="marginal ML", limit=120)),
+        methods=(*ANSWERS, Method(program="girth", name="marginal ML", limit=60)),
         sets=3,
     ),
     Task(

@@ -65,8 +65,11 @@ def ratio(rows: list[Row], ours: list[Row], key: str) -> str:
     return f"{np.mean([mine[k] for k in both]) / np.mean([others[k] for k in both]):.2f}"
 
 
-def seconds(value: float) -> str:
-    """Return seconds with two digits that count."""
+def middle(values: list[float]) -> str:
+    """Return the median of seconds, with two digits that count."""
+    if not values:
+        return ""
+    value = float(np.median(values))
     return f"{value:.2f}" if value < 9.95 else f"{value:.0f}"
 
 
@@ -76,12 +79,12 @@ def line(task: Task, label: str, rows: list[Row], ours: list[Row]) -> str:
     failures = [row["failure"] for row in rows if "failure" in row]
     cells = [label]
     if good:
-        spent = [one for row in good for one in row["seconds"]]
-        whole = [row["process"] for row in good if "failure" not in row]
+        complete = [row for row in good if "failure" not in row]
         cells += [
-            seconds(float(np.median(whole))) if whole else "",
-            seconds(float(np.median(spent))),
-            seconds(float(np.median([one for row in good for one in row["processor"]]))),
+            middle([row["process"] for row in complete]),
+            middle([one for row in good for one in row["seconds"]]),
+            middle([row["whole"] for row in complete if "whole" in row]),
+            middle([one for row in good for one in row["processor"]]),
             f"{max(row['megabytes'] for row in good):.0f}",
         ]
         first = FIRST[task.kind]
@@ -91,14 +94,14 @@ def line(task: Task, label: str, rows: list[Row], ours: list[Row]) -> str:
         cells.append(str(len(numbers(good))))
         cells[-1] += f", then {failures[-1]}" if failures else ""
     else:
-        width = 5 + bool(FIRST[task.kind]) + len(JUDGED[task.kind])
+        width = 6 + bool(FIRST[task.kind]) + len(JUDGED[task.kind])
         cells += [""] * (width - 1) + [failures[-1] if failures else "not run"]
     return "| " + " | ".join(cells) + " |"
 
 
 def table(task: Task, rows: list[Row]) -> str:
     """Return the table of one task."""
-    heads = ["program: method", "process, s", "fit, s", "fit, CPU s", "MB"]
+    heads = ["program: method", "process, s", "fit, s", "process, CPU s", "fit, CPU s", "MB"]
     heads += ["error / neartie's"] if FIRST[task.kind] else []
     heads += [head for _, head, _ in JUDGED[task.kind]] + ["data sets"]
     lines = [f"**{task.title}**", "", "| " + " | ".join(heads) + " |"]

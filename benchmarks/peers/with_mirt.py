@@ -18,7 +18,8 @@ def em(data: dict[str, Any], **options: Any) -> Callable[[], dict[str, Any]]:
 
     def fit() -> dict[str, Any]:
         found = mirt.fit_mirt(answers, model="2PL", **options)
-        scores = mirt.fscores(found, answers, method="EAP")
+        nodes = options.get("n_quadpts")
+        scores = mirt.fscores(found, answers, method="EAP", n_quadpts=nodes)
         values = found.model.parameters
         return {
             "ability": np.ravel(scores.theta),

@@ -75,7 +75,7 @@ def main() -> None:
         found = fit()
         record["seconds"].append(time.perf_counter() - started)
         record["processor"].append(time.process_time() - before)
-        record["megabytes"] = peak_megabytes()
+        record["megabytes"], record["whole"] = peak_megabytes(), time.process_time()
         used = [name for name in BESIDE if name in sys.modules]
         record["versions"] = versions([program.PACKAGE, *used])
         arrays: dict[str, Any] = {key: np.asarray(value) for key, value in found.items()}
