@@ -19,13 +19,15 @@ from neartie.data.errors import CaveatWarning
 from neartie.data.score_inputs import ScoreInputs
 from neartie.data.wording import counted, listed
 from neartie.inference.bradley_terry import fit_bradley_terry
-from neartie.inference.bradley_terry_bootstrap import FEW_UNITS, bootstrap_bradley_terry
+from neartie.inference.bradley_terry_bootstrap import bootstrap_bradley_terry
 from neartie.inference.bradley_terry_result import BradleyTerryFit
 
 type Floats = NDArray[np.float64]
 
 #: Fewer bootstrap rounds give no covariance worth having.
 FEWEST_ROUNDS: Final = 100
+#: Fewer prompts cannot tell how much prompts differ; then duels are drawn.
+FEWEST_PROMPTS: Final = 30
 _SIGN_WORDS = {1.0: "a", -1.0: "b", 0.0: "tie"}
 _SIDE_WORDS = {1.0: "a", -1.0: "b", 0.0: ""}
 
@@ -146,7 +148,7 @@ def verdict_covariance(
     -------
     covariance : (n_model, n_model) float, logit
         Prompts drawn again, with all their verdicts; duels, where there are fewer than
-        `FEW_UNITS` prompts. That of the fit where every prompt has one verdict, or rounds are too
+        `FEWEST_PROMPTS` prompts. That of the fit where every prompt has one verdict, or rounds are too
         few.
     how : str
         What was done, in a sentence.
@@ -159,14 +161,15 @@ def verdict_covariance(
             "standard errors take the verdicts of one duel as independent, and are too small"
         )
     unit, drawn = "prompt", battles
-    if len(np.unique(battles.prompt)) < FEW_UNITS:
+    if len(np.unique(battles.prompt)) < FEWEST_PROMPTS:
         unit, drawn = "duel", _by_duel(battles)
     boot = bootstrap_bradley_terry(drawn, fit, rounds=rounds, unit="prompt", rng=rng)
     covariance: Floats = np.atleast_2d(np.cov(boot.draws, rowvar=False))
     lost = f"; {boot.n_degenerate} rounds had no estimate" if boot.n_degenerate else ""
-    return covariance, (
-        f"standard errors come from drawing {unit}s again with all their verdicts{lost}"
-    )
+    how = f"standard errors come from drawing {unit}s again with all their verdicts{lost}"
+    if unit == "duel":
+        how += "; there are too few prompts to count how much prompts differ"
+    return covariance, how
 
 
 def _by_duel(battles: Battles) -> Battles:

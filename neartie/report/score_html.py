@@ -98,6 +98,7 @@ def _index(card: Scorecard) -> Section:
                 title="Global index, best on top",
                 caption="Wide bars count the errors of all terms and of the items; thin bars are the "
                 "half-width that the white paper prints.",
+                shape="wide",
             ),
         ),
         tables=(_more(*score_tables.index_table(card), "models.csv"),),
@@ -105,25 +106,25 @@ def _index(card: Scorecard) -> Section:
 
 
 def _domains(card: Scorecard) -> Section:
-    width = max(4.6, 3.0 + 0.75 * len(card.domain_names))
+    drawing = Drawing(
+        panels=(
+            panel(
+                partial(score_figures.plot_profile, card),
+                size=(6.6, score_figures.index_height(card) + 0.3),
+                label="Scores of every model in every domain",
+                salt="profile",
+            ),
+        ),
+        title="Domain by domain, points",
+        caption="Models in the order of their index. A dash means not measured.",
+        shape="wide",
+    )
     return Section(
         key="domains",
         title="Domains",
         sentences=(_WHAT_A_SCORE_IS,),
-        drawings=(
-            Drawing(
-                panels=(
-                    panel(
-                        partial(score_figures.plot_profile, card),
-                        size=(min(width, 9.0), score_figures.index_height(card) + 0.3),
-                        label="Scores of every model in every domain",
-                        salt="profile",
-                    ),
-                ),
-                title="Domain by domain, points",
-                caption="Models in the order of their index. A dash means not measured.",
-            ),
-        ),
+        # with one domain it would be the index once more
+        drawings=(drawing,) if len(card.domain_names) > 1 else (),
         tables=tuple(
             _more(*score_tables.domain_table(card, domain), "domains.csv")
             for domain in card.domain_names

@@ -358,3 +358,50 @@ def test_summary_is_ready_for_json(card):
     assert said["version"] == "1.0.0"
     assert said["domains"] == ["code", "math", "writing"]
     assert said["n_complete"] == 4
+
+
+def test_verdicts_of_one_duel_are_drawn_together():
+    # Three judges who always agree are no more evidence than one.
+    rng = np.random.default_rng(8)
+    models = ["ant", "bee", "cat", "dog"]
+    rows = []
+    for prompt in range(300):
+        a, b = rng.choice(4, size=2, replace=False)
+        outcome = 1 if rng.random() < 1 / (1 + np.exp(0.4 * (a - b))) else -1
+        for judge in "xyz":
+            rows.append((models[a], models[b], outcome, 1, judge, f"p{prompt}"))
+    names = ["model_a", "model_b", "outcome", "shown", "judge", "prompt"]
+    tripled = pd.DataFrame(rows, columns=names)
+    single = tripled[tripled["judge"] == "x"].assign(judge="")
+    settings = ScoreSettings(n_resamples=400, phantom_wins=0)
+    one, three = (
+        make_scorecard(ScoreInputs.build(verdicts=table), settings, rng=2).domains
+        for table in (single, tripled)
+    )
+    np.testing.assert_allclose(one["ability"], three["ability"], atol=1e-6)
+    # the bootstrap's standard deviation of 400 rounds is known to 1 / sqrt(800) of itself
+    np.testing.assert_allclose(three["se"] / one["se"], 1, atol=5 / np.sqrt(800))
+    np.testing.assert_allclose(three["se_printed"] / one["se_printed"], 1 / np.sqrt(3), rtol=1e-3)
+
+
+def test_the_truth_is_recovered():
+    rng = np.random.default_rng(12)
+    n_model, n_item = 60, 120
+    ability = rng.permutation(np.linspace(-1.7, 1.7, n_model))
+    ability /= np.sqrt(np.mean(ability**2))
+    slope, place = np.exp(rng.normal(0, 0.3, n_item)), rng.normal(0, 1.2, n_item)
+    p = 1 / (1 + np.exp(-slope * (ability[:, None] - place)))
+    answers = pd.DataFrame(
+        {
+            "model": np.repeat([f"m{k:02d}" for k in range(n_model)], n_item),
+            "item": np.tile([f"q{i}" for i in range(n_item)], n_model),
+            "score": (rng.random(p.shape) < p).ravel().astype(float),
+        }
+    )
+    rows = make_scorecard(ScoreInputs.build(answers=answers), QUICK, rng=1).domains
+    z = (rows["ability"] - ability) / rows["se"]
+    # Of 60 normal deviates one is beyond 4 in one board of 260; 4 in 10,000 boards have fewer than
+    # 50 within 1.96.
+    assert z.abs().max() < 4
+    assert (z.abs() < 1.96).sum() >= 50
+    np.testing.assert_allclose(rows["score"], 1000 * rows["ability_share"])
