@@ -63,7 +63,7 @@ def score(
     answers: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[ANSWERS]",
+            metavar="ANSWERS",
             help="Answers: long (item, model, score; domain, confidence, anchor) or wide. CSV, gzip "
             "CSV or Parquet, as all tables.",
         ),

@@ -400,7 +400,7 @@ def test_the_truth_is_recovered():
     )
     rows = make_scorecard(ScoreInputs.build(answers=answers), QUICK, rng=1).domains
     z = (rows["ability"] - ability) / rows["se"]
-    # Of 60 normal deviates one is beyond 4 in one board of 260; 4 in 10,000 boards have fewer than
+    # Of 60 normal deviates one is beyond 4 in one board of 260; 2 in 10,000 boards have fewer than
     # 50 within 1.96.
     assert z.abs().max() < 4
     assert (z.abs() < 1.96).sum() >= 50
