@@ -123,15 +123,17 @@ class Case:
     n_sets: int
     ranking: str
     options: dict[str, Any] = field(default_factory=dict)
+    thin: int = 1  # sweeps a draw of gibbs
 
 
-def _mirt(dense: bool) -> Case:
+def _mirt(engine: str, *, dense: bool) -> Case:
     return Case(
         simulate=lambda rng: simulate_mirt(rng, dense=dense),
         build=build_mirt_dif,
-        engine="nuts",
-        n_sets=10,
+        engine=engine,
+        n_sets=40 if engine == "gibbs" else 10,
         ranking="expected_score",
+        thin=4,
         options={"dimension": 2},
     )
 
@@ -165,8 +167,10 @@ CASES: dict[str, Case] = {
     "2PL gibbs, item scales": _two_pl("gibbs", n_sets=40, hierarchical=True),
     "2PL gibbs, truths from the priors": _two_pl("gibbs", own=True, n_sets=40),
     "2PL laplace": _two_pl("laplace"),
-    "MIRT-DIF nuts, dense": _mirt(True),
-    "MIRT-DIF nuts, planted": _mirt(False),
+    "MIRT-DIF nuts, dense": _mirt("nuts", dense=True),
+    "MIRT-DIF nuts, planted": _mirt("nuts", dense=False),
+    "MIRT-DIF gibbs, dense": _mirt("gibbs", dense=True),
+    "MIRT-DIF gibbs, planted": _mirt("gibbs", dense=False),
     "BT nuts": _bt("nuts"),
     "BT laplace": _bt("laplace"),
 }
@@ -177,7 +181,7 @@ def draw(case: Case, name: str, data: Any, seed: int) -> tuple[FlatModel | FreeV
     """Return draws from the posterior; the model of a case is compiled once, its data replaced."""
     if case.engine == "gibbs":
         model = case.build(data, **case.options)
-        layout, length = free_values(model), Length(draws=N_DRAW, tune=GIBBS_TUNE)
+        layout, length = free_values(model), Length(draws=N_DRAW, tune=GIBBS_TUNE, thin=case.thin)
         sampler = block_sampler(model)
         return layout, sample_gibbs(sampler, layout, length=length, chains=1, cores=1, seed=seed)
     if name not in _COMPILED:
