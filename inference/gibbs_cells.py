@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.flat_model import data_of, observed_arrays
+from neartie.inference.gibbs_easiness_kernel import shift_easiness
 from neartie.inference.gibbs_item_kernel import (
     ItemSums,
     add_item_sums,
@@ -17,6 +18,9 @@ from neartie.inference.gibbs_item_kernel import (
 )
 
 type Floats = NDArray[np.float64]
+
+# Items with a smaller share of right or of wrong answers have their easiness drawn twice.
+ONE_SIDED: Final = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -36,6 +40,8 @@ class FamilyCells:
         none.
     lean : (n_item, n_family) float
         Sum over a family's answers of 1/2 for a right and -1/2 for a wrong one.
+    one_sided : (n,) int
+        Items that almost all models solve, or almost all fail.
     """
 
     answers: NDArray[np.int8]
@@ -43,6 +49,7 @@ class FamilyCells:
     start: NDArray[np.intp]
     offset: Floats
     lean: Floats
+    one_sided: NDArray[np.intp]
 
     @property
     def n_family(self) -> int:
@@ -109,35 +116,42 @@ def arrange_cells(
     size = np.bincount(family)
     start = np.concatenate([[0], np.cumsum(size)])
     answers = np.ascontiguousarray(values[:, order], dtype=np.int8)
-    signs = (answers == 1) * 0.5 - (answers == 0) * 0.5
+    right, wrong = answers == 1, answers == 0
+    fewer = np.minimum(right.sum(axis=1), wrong.sum(axis=1))
     return FamilyCells(
         answers=answers,
         order=order,
         start=start,
         offset=np.empty((0, 0)) if offset is None else np.ascontiguousarray(offset[:, order]),
-        lean=np.add.reduceat(signs, start[:-1], axis=1),
+        lean=np.add.reduceat(0.5 * right - 0.5 * wrong, start[:-1], axis=1),
+        one_sided=np.flatnonzero(fewer < ONE_SIDED * (right | wrong).sum(axis=1)),
     )
 
 
 def weigh_answers(
     cells: FamilyCells,
     loading: Floats,
-    intercept: Floats,
+    easiness: Floats,
+    effects: Floats,
     ability: Floats,
     *,
+    easiness_prior: tuple[float, float],
     rng: np.random.Generator,
 ) -> tuple[Floats, ItemSums]:
-    """Draw the Pólya–Gamma weights, and sum them over models.
+    """Draw the Pólya–Gamma weights and, before them, the easiness of one-sided items.
 
     Parameters
     ----------
     cells : FamilyCells
     loading : (n_item, K) float
         K may be 0.
-    intercept : (n_item, F) float, logit
-        Of the items, for each family.
+    easiness : (n_item,) float, logit
+        Changed in place for one-sided items.
+    effects : (n_item, F) float, logit
     ability : (n_model, K) float
         In the order of the cells.
+    easiness_prior : (float, float)
+        Mean and precision.
     rng : Generator
 
     Returns
@@ -145,12 +159,15 @@ def weigh_answers(
     weights : (n_item, n_model) float
         0 where there is no answer.
     sums : ItemSums
+        Of the weights, over models.
     """
     weights = np.empty(cells.answers.shape)
     by_factor = np.ascontiguousarray(ability.T)
-    draw_weights(
-        rng, cells.answers, cells.offset, loading, intercept, by_factor, cells.start, weights
-    )
+    intercept = easiness[:, None] + effects
+    place = cells.answers, cells.offset, loading, intercept, by_factor, cells.start
+    if len(cells.one_sided):
+        shift_easiness(rng, cells.one_sided, *place, np.array(easiness_prior), easiness)
+    draw_weights(rng, *place, weights)
     n_item, n_factor = loading.shape
     n_packed = n_factor * (n_factor + 1) // 2
     sums = ItemSums(

@@ -96,7 +96,8 @@ class MirtDifSampler:
     -----
     A sweep draws
 
-    1. a Pólya–Gamma weight an answer, which makes the likelihood normal;
+    1. the easiness of items that almost all models solve or fail, and a Pólya–Gamma weight an
+       answer, which makes the likelihood normal;
     2. scales and the mean of easiness, given what they scale in their units;
     3. loadings, easiness and effects of every item together, given abilities;
     4. abilities given items;
@@ -156,9 +157,15 @@ class MirtDifSampler:
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
         """Draw every block once, in place; nothing is tuned."""
         unknowns = self._read(state)
-        intercepts = unknowns.intercepts(self.effects.width(state), self.basis)
+        easiness_precision = float(state["easiness_scale"]) ** -2
         weights, sums = weigh_answers(
-            self.cells, unknowns.loading, intercepts, unknowns.ability, rng=rng
+            self.cells,
+            unknowns.loading,
+            unknowns.easiness,
+            unknowns.family_effects(self.effects.width(state), self.basis),
+            unknowns.ability,
+            easiness_prior=(float(state["easiness_mean"]), easiness_precision),
+            rng=rng,
         )
         self._draw_scales_apart(state, unknowns, sums, rng)
         priors = ItemPriors(
@@ -235,7 +242,8 @@ class MirtDifSampler:
         gram = np.empty((len(unknowns.ability), n_packed))
         lean = np.empty(unknowns.ability.shape)
         products = packed_products(unknowns.loading, n_packed + self.dimension)
-        intercepts = unknowns.intercepts(width, self.basis)
+        effects = unknowns.family_effects(width, self.basis)
+        intercepts = unknowns.easiness[:, None] + effects
         ability_sums(weights, cells.answers, intercepts, products, cells.start, gram, lean)
         draw_abilities(rng, gram, lean, unknowns.centers(cells, self.basis), unknowns.ability)
 

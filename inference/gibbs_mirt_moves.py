@@ -42,9 +42,9 @@ class Unknowns:
             return np.zeros(self.ability.shape)
         return np.asarray((basis @ self.means)[cells.family])
 
-    def intercepts(self, width: Floats, basis: Floats) -> Floats:
-        """Return what items add to the linear predictor of each family, (n_item, F)."""
-        return self.easiness[:, None] + width[:, None] * (self.effects @ basis.T)
+    def family_effects(self, width: Floats, basis: Floats) -> Floats:
+        """Return the effects on the scale of logits, (n_item, F)."""
+        return np.asarray(width[:, None] * (self.effects @ basis.T))
 
 
 def width_terms(sums: ItemSums, unknowns: Unknowns, basis: Floats) -> tuple[Floats, Floats]:

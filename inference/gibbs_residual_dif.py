@@ -106,8 +106,17 @@ class ResidualDifSampler:
             easiness=state["easiness"].copy(),
             effects=self.effects.contrasts(state),
         )
-        intercepts = unknowns.intercepts(self.effects.width(state), self.basis)
-        _, sums = weigh_answers(self.cells, unknowns.loading, intercepts, unknowns.ability, rng=rng)
+        sd, mean = self.priors.easiness_sd, float(self.priors.easiness_mean)
+        easiness_precision = 0.0 if sd is None else float(sd) ** -2
+        _, sums = weigh_answers(
+            self.cells,
+            unknowns.loading,
+            unknowns.easiness,
+            unknowns.family_effects(self.effects.width(state), self.basis),
+            unknowns.ability,
+            easiness_prior=(mean, easiness_precision),
+            rng=rng,
+        )
         lean, precision = width_terms(sums, unknowns, self.basis)
         self.effects.draw_widths(state, lean, precision, rng)
         effects, unit = self.effects.units(state, unknowns.effects)
@@ -119,11 +128,10 @@ class ResidualDifSampler:
         unit_priors[3] = self.effects.unit_prior
         draw_multipliers(rng, values, linear, quadratic, unit_priors, 1)
         self.effects.store_unit(state, float(values[3]))
-        sd = self.priors.easiness_sd
         priors = ItemPriors(
             loading_precision=1.0,
-            easiness_mean=float(self.priors.easiness_mean),
-            easiness_precision=0.0 if sd is None else float(sd) ** -2,
+            easiness_mean=mean,
+            easiness_precision=easiness_precision,
             width=self.effects.width(state),
             contrasts=self.basis,
         )
