@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy import stats
 
 from neartie.data.battle_order import PositionReport, known_positions, position_caveats
 from neartie.data.battles import Battles
@@ -247,7 +248,7 @@ def summarise_bradley_terry(
         models=flagged_models(fit.table(level=level), data, uninformed=_speaks_alone(fit)),
         items=pd.DataFrame({"item": pd.Series(dtype="str")}),
         dif=pd.DataFrame(),
-        parameters=fit.parameters,
+        parameters=_with_limits(fit.parameters, level),
         diagnostics=pd.DataFrame(),
         covariance=covariance,
         converged="yes" if fit.converged else "no",
@@ -342,6 +343,17 @@ def _flags(items: pd.DataFrame, data: Responses | Battles) -> pd.Series:
         difficulty=_column(items, "difficulty"),
     )
     return pd.Series(said, dtype="str")
+
+
+def _with_limits(parameters: pd.DataFrame, level: float) -> pd.DataFrame:
+    """Return common parameters of a point engine with their intervals, the note behind."""
+    if parameters.empty:
+        return parameters
+    margin = stats.norm.ppf(0.5 + level / 2) * parameters["se"]
+    found = parameters.assign(
+        low=parameters["estimate"] - margin, high=parameters["estimate"] + margin
+    )
+    return found[["parameter", "estimate", "se", "low", "high", "note"]]
 
 
 def _speaks_alone(fit: BradleyTerryFit) -> str:

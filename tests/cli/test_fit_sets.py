@@ -34,7 +34,7 @@ def test_phantom_wins_and_the_first_shown_are_told(case_dir, tmp_path, capsys):
     assert main([*fit, "--first-shown", "--out", str(tmp_path / "shown")]) == 0
     shown = capsys.readouterr().out
     assert "phantom wins" not in shown
-    assert "2.197   0.745                      first shown (parameter)" in shown
+    assert "2.197   0.745      0.736 to 3.658  first shown (parameter)" in shown
 
 
 @pytest.mark.parametrize(
