@@ -137,8 +137,12 @@ def test_failures_get_a_row_and_what_was_found_is_kept(peers, task, tmp_path):
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in lines}) == 1
     kept = store.read_text()
-    assert peers.run.run([task], options(tmp_path), store) == rows
+    assert peers.run.run([task], options(tmp_path, limit=1.0), store) == rows
     assert store.read_text() == kept
+    # with more time a method gets another try, and the old row goes
+    again = peers.run.run([task], options(tmp_path, limit=2.0), store)
+    assert len(again) == len(rows)
+    assert "| more than 2 s |" in peers.report.tables((task,), again)
 
 
 def test_ratios_are_of_the_same_data_sets(peers):

@@ -10,7 +10,7 @@ for those that bring torch), and runs each fit in a process of its own, with one
 task, all programs fit one data set before the next, so that what else the machine does falls on all
 alike; seconds of the processor tell more than those of the clock then. Who took longer than a minute
 is not asked for a further one. A process is stopped after `--limit` seconds of the processor, or after
-those in `comparison.py` where it is known not to end. What was found is kept in the cache
+those in `comparison.py` where it is known not to end; with a higher limit it is tried again. What was found is kept in the cache
 folder, line by line, and not done again unless `--again` is given; `--write` takes all lines.
 """
 
@@ -91,7 +91,7 @@ def fit(
                 env=surroundings(threads, work, method.fresh),
             )
             if ended.returncode == -signal.SIGXCPU:
-                row["failure"] = f"more than {limit:g} s"
+                row |= {"failure": f"more than {limit:g} s", "stopped": True}
             elif ended.returncode < 0:
                 row["failure"] = f"stopped by signal {-ended.returncode}, perhaps for its memory"
             elif ended.returncode:
@@ -115,9 +115,19 @@ def wanted(method: Method, options: argparse.Namespace) -> bool:
     return asked and not any(text in method.label for text in options.skip)
 
 
+def without(row: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows but those that a new row replaces."""
+    key = ("task", "label", "first")
+    return [old for old in rows if any(old[name] != row[name] for name in key)]
+
+
 def run(tasks: list[Task], options: argparse.Namespace, store: Path) -> list[dict[str, Any]]:
     """Run what is not in the store yet, and return all rows of it."""
-    rows = [json.loads(line) for line in store.read_text().splitlines()] if store.exists() else []
+    lines = store.read_text().splitlines() if store.exists() else []
+    rows: list[dict[str, Any]] = []
+    for line in lines:
+        row = json.loads(line)
+        rows = [*without(row, rows), row]
     if options.again:
         rows = [row for row in rows if row["task"] not in {task.name for task in tasks}]
         store.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -127,12 +137,13 @@ def run(tasks: list[Task], options: argparse.Namespace, store: Path) -> list[dic
             for method in task.methods:
                 if not wanted(method, options):
                     continue
+                limit = min(options.limit, method.limit or options.limit)
                 mine = [r for r in rows if (r["task"], r["label"]) == (task.name, method.label)]
-                slow = any("failure" in r or max(r["processor"]) > PATIENCE for r in mine)
-                if any(row["first"] == first for row in mine) or (slow and first):
+                final = [r for r in mine if not ("stopped" in r and r["limit"] < limit)]
+                slow = any("failure" in r or max(r["processor"]) > PATIENCE for r in final)
+                if any(row["first"] == first for row in final) or (slow and first):
                     continue
                 numbers = range(first, min(first + task.together, sets))
-                limit = min(options.limit, method.limit or options.limit)
                 row = fit(
                     task,
                     method,
@@ -141,7 +152,7 @@ def run(tasks: list[Task], options: argparse.Namespace, store: Path) -> list[dic
                     limit=limit,
                     threads=options.threads,
                 )
-                rows.append(row)
+                rows = [*without(row, rows), row]
                 told = row.get("failure") or f"{row['process']:.1f} s {row['found'][-1]}"
                 print(f"{task.name} | {method.label} | {first} | {told}", flush=True)
                 with store.open("a") as out:
