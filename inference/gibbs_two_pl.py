@@ -194,10 +194,8 @@ class TwoPLSampler:
         )
         accepted[1, 1], likelihood = self._draw_items(point, state, rng)
         widths = np.exp(state["_log_width"])
-        if self._steps:
-            # One of them a sweep: each costs a look at all answers.
-            which = int(rng.integers(len(self._steps)))
-            point, taken = take_step(
+        for which in self._chosen_steps(rng):
+            point, likelihood, taken = take_step(
                 point,
                 problem,
                 self._steps[which][1],
@@ -293,6 +291,13 @@ class TwoPLSampler:
             values["difficulty"] = point.difficulty(problem)
         for name in self.names:
             state[name][...] = values[name]
+
+    def _chosen_steps(self, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return the last step and one of the others: each costs a look at all answers."""
+        others = len(self._steps) - 1
+        if others < 1:
+            return tuple(range(len(self._steps)))
+        return int(rng.integers(others)), others
 
     def _draw_items(
         self, point: Point, state: State, rng: np.random.Generator

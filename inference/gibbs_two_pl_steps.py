@@ -65,20 +65,20 @@ def stretch_slopes(point: Point, problem: Problem, step: float) -> Point:
 
 
 def available_steps(problem: Problem) -> dict[str, Step]:
-    """Return the steps of a model with its options, by the name of the mean or scale."""
+    """Return the steps of a model with its options, by the name of the mean or scale.
+
+    What mixes slowest otherwise comes last.
+    """
     steps: dict[str, Step] = {}
-    if problem.discrimination == "one":
-        steps["ability_scale"] = stretch_abilities
     if problem.hierarchical:
-        steps |= {
-            "difficulty_mean": shift_difficulties,
-            "difficulty_scale": stretch_difficulties,
-        }
+        steps |= {"difficulty_mean": shift_difficulties, "difficulty_scale": stretch_difficulties}
         if problem.discrimination == "free":
             steps |= {
                 "log_discrimination_mean": shift_slopes,
                 "log_discrimination_scale": stretch_slopes,
             }
+    if problem.discrimination == "one":
+        steps["ability_scale"] = stretch_abilities
     return steps
 
 
@@ -122,7 +122,7 @@ def take_step(
     here: float,
     width: float,
     rng: np.random.Generator,
-) -> tuple[Point, bool]:
+) -> tuple[Point, float, bool]:
     """Propose a normal step along a line, and accept it or stay.
 
     Parameters
@@ -139,14 +139,15 @@ def take_step(
     Returns
     -------
     point : Point
+    log_likelihood : float, nat
     accepted : bool
     """
     moved = step(point, problem, width * float(rng.standard_normal()))
     there = log_likelihood(moved, problem)
     ratio = there - here + scales_log_prior(moved, problem) - scales_log_prior(point, problem)
     if math.log1p(-rng.random()) < ratio:
-        return moved, True
-    return point, False
+        return moved, there, True
+    return point, here, False
 
 
 def shifted_family(

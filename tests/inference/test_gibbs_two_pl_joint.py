@@ -253,7 +253,7 @@ def test_truths_from_the_prior_are_evenly_placed_among_draws(options, missing):
         return kept, {"score": score[values >= 0] if missing else score}
 
     found = calibrate(
-        model, simulate, ranking="ability", engine="gibbs", n_replicates=300, thin=8, rng=3
+        model, simulate, ranking="ability", engine="gibbs", n_replicates=120, thin=6, rng=3
     )
     table = found.table().set_index("quantity")
     assert {"ability", "rank", "P(i above j)"} <= set(table.index)
