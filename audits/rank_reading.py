@@ -91,6 +91,13 @@ def _fit_first(place: Path, kind: str, what: str) -> str:
 def _from_folder(folder: Path, variable: str | None) -> Scores:
     if (folder / POSTERIOR).exists():
         return read_scores(folder / POSTERIOR, variable=variable)
+    fitted = "engine" in _summary(folder / "summary.json")
+    if fitted and not (folder / "covariance.csv").exists():
+        raise DataError(
+            f"{folder} holds a fit without draws and without the covariance of its estimates, "
+            "which is left out for more than 2,000 models: rank a posterior (--engine gibbs or "
+            "nuts), or fit fewer models"
+        )
     if not (folder / "models.csv").exists() or not (folder / "covariance.csv").exists():
         raise DataError(
             f"{folder} holds neither {POSTERIOR} nor models.csv with covariance.csv; name the "

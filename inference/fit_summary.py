@@ -96,9 +96,9 @@ class FitSummary:
         return self.engine in APPROXIMATE_ENGINES
 
     @property
-    def is_posterior(self) -> bool:
-        """Whether it summarises draws."""
-        return self.covariance.empty
+    def can_be_ranked(self) -> bool:
+        """Whether there are draws or a covariance of the estimates, of which ranks are made."""
+        return not (self.diagnostics.empty and self.covariance.empty)
 
     def ranked(self) -> pd.DataFrame:
         """Return `models` from the highest to the lowest; equal ones by id.

@@ -347,4 +347,5 @@ def _show(summary: FitSummary, out: Path, *, json: bool) -> None:
         return
     print(fit_text(summary))
     print(f"\nReport: {out / 'report.html'} (numbers in {out / 'models.csv'} beside it)")
-    print(f"Which orderings can be believed: neartie rank {out}")
+    if summary.can_be_ranked:
+        print(f"Which orderings can be believed: neartie rank {out}")

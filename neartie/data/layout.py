@@ -160,6 +160,11 @@ def _long_layout(source: Source, item: int, model: int, score: int) -> LongLayou
 def _wide_layout(source: Source, rows: str | None) -> WideLayout:
     first = source.columns[0]
     if rows is None and plain_name(first) not in ITEM_NAMES + MODEL_NAMES:
+        if {"model_a", "model_b"} <= {plain_name(column) for column in source.columns}:
+            raise DataError(
+                f"{source.path} holds battles (model_a, model_b) and no answers: read it with "
+                "read_battles (neartie fit bradley-terry)"
+            )
         named = f"its first column is named {first!r}" if first.strip() else "its rows have no name"
         raise DataError(
             f"{source.path} does not say what its rows are: {named}; name the first column "

@@ -171,6 +171,11 @@ def _is_recognised(columns: Sequence[str]) -> bool:
 
 def _required(source: Source, names: tuple[str, ...]) -> int:
     found = find_column(source, names)
+    if found is None and plain_name(source.columns[0]) == "item":
+        raise DataError(
+            f"{source.path} holds answers to items and no battles: read it with read_responses "
+            "(neartie fit two-pl)"
+        )
     if found is None:
         raise DataError(
             f"{source.path} has no column {names[0]!r}; battles need model_a, model_b and winner, "

@@ -234,7 +234,10 @@ def test_adam_says_that_it_followed_the_printed_rule(answers, tmp_path, capsys):
         (["--engine", "map", "--discrimination", "one"], "--discrimination needs a posterior"),
         (["--unit", "posterior"], "--unit is for the engine map"),
         (["--engine", "laplace", "--optimiser", "adam"], "--optimiser is for the engine map"),
-        (["--engine", "map", "--items-from", "nowhere"], "nowhere does not exist; name the folder of a fit of the 2PL"),
+        (
+            ["--engine", "map", "--items-from", "nowhere"],
+            "nowhere does not exist; name the folder of a fit of the 2PL",
+        ),
     ],
 )
 def test_options_of_the_joint_mode_are_its_own(answers, options, message, tmp_path, capsys):
@@ -242,3 +245,24 @@ def test_options_of_the_joint_mode_are_its_own(answers, options, message, tmp_pa
     assert main(["fit", "two-pl", str(answers), *options, "--out", str(out)]) == 2
     assert message in " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert not out.exists()
+
+
+def test_what_is_not_of_this_kind_is_named(answers, battles, tmp_path, capsys):
+    out = ["--out", str(tmp_path / "out")]
+    assert main(["fit", "two-pl", str(battles), "--engine", "map", *out]) == 2
+    assert "holds battles (model_a, model_b) and no answers" in capsys.readouterr().err
+    assert main(["fit", "bradley-terry", str(answers), "--engine", "newton", *out]) == 2
+    assert "holds answers to items and no battles" in capsys.readouterr().err
+
+
+def test_a_fit_without_a_covariance_does_not_send_to_rank(tmp_path, capsys, monkeypatch):
+    """As of more than 2,000 models."""
+    monkeypatch.setattr("neartie.inference.two_pl_place.MOST_MODELS", 2)
+    monkeypatch.setattr("neartie.inference.two_pl_map.MOST_MODELS", 2)
+    place = tmp_path / "answers.csv"
+    place.write_text("item,a,b,c\nq1,1,0,0\nq2,0,1,1\nq3,1,1,0\nq4,1,0,0\n")
+    out = tmp_path / "out"
+    assert main(["fit", "two-pl", str(place), "--engine", "map", "--out", str(out)]) == 0
+    assert "neartie rank" not in capsys.readouterr().out
+    assert main(["rank", str(out), "--out", str(tmp_path / "ranks")]) == 2
+    assert "without the covariance of its estimates" in capsys.readouterr().err
