@@ -8,6 +8,7 @@ import pandas as pd
 from neartie.audits.content_analysis import analyse_content
 from neartie.audits.content_axes import ContentAxes
 from neartie.audits.content_families import associate_families
+from neartie.audits.signed_ranks import signed_rank_test
 
 
 def content_study(
@@ -45,6 +46,13 @@ def content_study(
             }
         )
     return pd.DataFrame(rows)
+
+
+def wilcoxon_study(replicates: int, *, n_pairs: int = 250, seed: int = 77) -> np.ndarray:
+    """Return p-values of Wilcoxon's test of paired scores of 0 to 3 without a difference."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 4, size=(replicates, 2, n_pairs))
+    return np.array([signed_rank_test(high - control).p_value for high, control in scores])
 
 
 def family_study(

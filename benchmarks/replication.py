@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from battery_studies import attributions, batteries, passing, pooled_rule, variant_p_values
-from content_studies import content_study, family_study
+from content_studies import content_study, family_study, wilcoxon_study
 from replication_studies import (
     STATISTICS,
     common_coverage,
@@ -144,6 +144,10 @@ def content(difference: float, n: int) -> list[str]:
     return [*lines, row("four-part rule", label, found["confirmed"])]
 
 
+def signed_ranks(n: int) -> list[str]:
+    return [row("Wilcoxon, one axis", "no difference, labels alone", wilcoxon_study(n) <= LEVEL)]
+
+
 def families(lean: float, n: int) -> list[str]:
     label = f"favoured family leans {100 * lean:.0f} points"
     return [row("family association", label, family_study(n, lean=lean) <= LEVEL)]
@@ -169,6 +173,7 @@ def parts(n: int) -> list[Part]:
     made += [(label, partial(battery, label, refits)) for label in BATTERIES]
     made += [(f"intervals {sd}", partial(intervals, sd, n)) for sd in (0.0, 1.0)]
     made += [(f"content {d}", partial(content, d, n)) for d in (0.0, 0.1, 0.2, 0.3)]
+    made.append(("Wilcoxon", partial(signed_ranks, 20 * n)))
     made += [(f"families {lean}", partial(families, lean, n)) for lean in (0.0, 0.2)]
     return made
 

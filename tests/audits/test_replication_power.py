@@ -176,9 +176,10 @@ def test_the_battery_and_the_sign_rule_hold_their_level(study):
 
 
 @pytest.mark.slow
-def test_the_battery_finds_strong_shared_effects(study):
-    """20 leaderboards: p of the primary analysis is small in most, and collections pass."""
+def test_the_battery_finds_shared_effects(study):
+    """20 leaderboards: p is small in some 40 % of them; without power this passes 3 times in 1000."""
     board, dimension = study.BATTERIES["shared DIF, range 3"]
-    found = study.batteries(board, 20, dimension=dimension)
-    assert (study.variant_p_values(found)["primary"] <= 0.05).mean() >= 0.4
-    assert study.passing(found).to_numpy().any()
+    p = study.variant_p_values(study.batteries(board, 20, dimension=dimension))
+    assert rejects_too_often(p["primary"], alarm=0.003)
+    share = (p.iloc[:, 1:] <= 0.05).mean(axis=1)
+    assert share.mean() > 0.05 + 3 * share.std() / np.sqrt(len(share))
