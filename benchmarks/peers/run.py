@@ -86,7 +86,7 @@ def fit(
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=PATIENCE + 4 * limit,
+                timeout=PATIENCE + 10 * limit,
                 cwd=work,
                 env=surroundings(threads, work, method.fresh),
             )
@@ -97,7 +97,8 @@ def fit(
             elif ended.returncode:
                 row["failure"] = last_line(ended.stderr)
         except subprocess.TimeoutExpired:
-            row["failure"] = f"more than {limit:g} s of the processor, or four times that"
+            said = f"more than {10 * limit:g} s of the clock"
+            row |= {"failure": said, "stopped": True}
         row["process"] = time.perf_counter() - started
         if (work / "answer.json").exists():
             row |= json.loads((work / "answer.json").read_text())
