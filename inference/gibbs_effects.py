@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.gibbs_protocol import State
 from neartie.inference.gibbs_scales import FIXED, HALF_NORMAL, draw_half_normal_of
+
+# Sweeps in which scales wait; in a state, those that are left.
+HELD_SWEEPS: Final = 50
+HELD: Final = "_held"
 
 type Floats = NDArray[np.float64]
 
@@ -185,6 +189,33 @@ class CommonEffects:
         state["dif_scale"] = np.array(self.scale_sd * math.exp(rng.uniform(-1.5, 0.5)))
         state["dif_standard"] = np.empty((self.n_item, len(self.basis)))
         self.store(state, start_contrasts(self.n_item, self.basis.shape[1], self.tied, rng=rng))
+
+
+def holds_scales(state: State, *, tuning: bool) -> bool:
+    """Say whether scales wait in this sweep, and count it.
+
+    What they are multiplied by starts at random: the answers would put a scale at nearly zero, and
+    there it stays, because what it spreads stays there too. So items and abilities come to the
+    answers first.
+
+    Parameters
+    ----------
+    state : State
+        With the sweeps that are left, which are counted down.
+    tuning : bool
+        Nothing waits once a chain is tuned.
+
+    Examples
+    --------
+    >>> state = {HELD: np.array(1.0)}
+    >>> [holds_scales(state, tuning=True) for _ in range(2)]
+    [True, False]
+    """
+    left = state.get(HELD)
+    if left is None or left <= 0:
+        return False
+    left -= 1
+    return tuning
 
 
 def start_contrasts(n_item: int, n_free: int, tied: bool, *, rng: np.random.Generator) -> Floats:

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from neartie.inference.gibbs_ability_kernel import ability_sums, draw_abilities
 from neartie.inference.gibbs_cells import FamilyCells, family_cells, weigh_answers
-from neartie.inference.gibbs_effects import CommonEffects, Effects
+from neartie.inference.gibbs_effects import (
+    HELD,
+    HELD_SWEEPS,
+    CommonEffects,
+    Effects,
+    holds_scales,
+)
 from neartie.inference.gibbs_item_draws import ItemPriors, contrast_basis, draw_items
 from neartie.inference.gibbs_item_kernel import ItemSums, packed_products
 from neartie.inference.gibbs_mirt_moves import Unknowns, shift_families, turn_factors, width_terms
@@ -104,6 +110,8 @@ class MirtDifSampler:
     5. moves that leave the linear predictor as it is, see `neartie.inference.gibbs_groups`;
     6. scales and the mean of easiness again, given what they scale.
 
+    In the first sweeps of the tuning only 1, 3 and 4, see `neartie.inference.gibbs_effects`.
+
     References
     ----------
     Polson, Scott and Windle (2013), Journal of the American Statistical Association 108,
@@ -152,10 +160,12 @@ class MirtDifSampler:
         if self.family_means:
             drawn = rng.standard_normal((self.dimension, self.basis.shape[1]))
             state["family_mean"] = 0.5 * self.priors.family_mean_sd * drawn @ self.basis.T
-        return {name: np.array(state[name], order="C") for name in self.names}
+        started: State = {name: np.array(state[name], order="C") for name in self.names}
+        return {**started, HELD: np.array(float(HELD_SWEEPS))}
 
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
-        """Draw every block once, in place; nothing is tuned."""
+        """Draw every block once, in place; while a chain is tuned, scales wait for the others."""
+        held = holds_scales(state, tuning=tuning)
         unknowns = self._read(state)
         easiness_precision = float(state["easiness_scale"]) ** -2
         weights, sums = weigh_answers(
@@ -167,7 +177,8 @@ class MirtDifSampler:
             easiness_prior=(float(state["easiness_mean"]), easiness_precision),
             rng=rng,
         )
-        self._draw_scales_apart(state, unknowns, sums, rng)
+        if not held:
+            self._draw_scales_apart(state, unknowns, sums, rng)
         priors = ItemPriors(
             loading_precision=float(state["loading_scale"]) ** -2,
             easiness_mean=float(state["easiness_mean"]),
@@ -179,8 +190,9 @@ class MirtDifSampler:
             sums, priors, tied=self.tied, rng=rng
         )
         self._draw_abilities(unknowns, weights, priors.width, rng)
-        self._move(state, unknowns, priors.width, rng)
-        self._draw_scales_of(state, unknowns, rng)
+        if not held:
+            self._move(state, unknowns, priors.width, rng)
+            self._draw_scales_of(state, unknowns, rng)
         self._write(state, unknowns)
 
     def counts(self, state: State) -> Mapping[str, float]:

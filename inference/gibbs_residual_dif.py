@@ -10,8 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.gibbs_cells import FamilyCells, family_cells, weigh_answers
-from neartie.inference.gibbs_effects import CommonEffects, Effects, FixedEffects
+from neartie.inference.gibbs_effects import (
+    HELD,
+    HELD_SWEEPS,
+    CommonEffects,
+    Effects,
+    FixedEffects,
+    holds_scales,
+)
 from neartie.inference.gibbs_item_draws import ItemPriors, contrast_basis, draw_items
+from neartie.inference.gibbs_item_kernel import ItemSums
 from neartie.inference.gibbs_mirt_moves import Unknowns, width_terms
 from neartie.inference.gibbs_protocol import State
 from neartie.inference.gibbs_scales import draw_multipliers, predictor_quadratic
@@ -94,10 +102,12 @@ class ResidualDifSampler:
         rough = np.log(share / (1 - share)) - self.cells.offset.mean(axis=1)
         state: State = {"easiness": rough + 0.5 * rng.standard_normal(len(share))}
         self.effects.start(state, rng)
-        return {name: np.array(state[name], order="C") for name in self.names}
+        started: State = {name: np.array(state[name], order="C") for name in self.names}
+        return {**started, HELD: np.array(float(HELD_SWEEPS))}
 
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
-        """Draw every block once, in place; nothing is tuned."""
+        """Draw every block once, in place; while a chain is tuned, scales wait for the others."""
+        held = holds_scales(state, tuning=tuning)
         n_item, n_model = self.cells.answers.shape
         unknowns = Unknowns(
             ability=np.empty((n_model, 0)),
@@ -117,6 +127,24 @@ class ResidualDifSampler:
             easiness_prior=(mean, easiness_precision),
             rng=rng,
         )
+        if not held:
+            self._draw_scale_apart(state, unknowns, sums, rng)
+        priors = ItemPriors(
+            loading_precision=1.0,
+            easiness_mean=mean,
+            easiness_precision=easiness_precision,
+            width=self.effects.width(state),
+            contrasts=self.basis,
+        )
+        _, state["easiness"][...], effects = draw_items(sums, priors, tied=self.tied, rng=rng)
+        if not held:
+            self.effects.draw_widths_of(state, effects, rng)
+        self.effects.store(state, effects)
+
+    def _draw_scale_apart(
+        self, state: State, unknowns: Unknowns, sums: ItemSums, rng: np.random.Generator
+    ) -> None:
+        """Draw what effects are multiplied by; these are drawn next, and do not go along."""
         lean, precision = width_terms(sums, unknowns, self.basis)
         self.effects.draw_widths(state, lean, precision, rng)
         effects, unit = self.effects.units(state, unknowns.effects)
@@ -128,16 +156,6 @@ class ResidualDifSampler:
         unit_priors[3] = self.effects.unit_prior
         draw_multipliers(rng, values, linear, quadratic, unit_priors, 1)
         self.effects.store_unit(state, float(values[3]))
-        priors = ItemPriors(
-            loading_precision=1.0,
-            easiness_mean=mean,
-            easiness_precision=easiness_precision,
-            width=self.effects.width(state),
-            contrasts=self.basis,
-        )
-        _, state["easiness"][...], effects = draw_items(sums, priors, tied=self.tied, rng=rng)
-        self.effects.draw_widths_of(state, effects, rng)
-        self.effects.store(state, effects)
 
     def counts(self, state: State) -> Mapping[str, float]:
         """Return nothing: no proposal is ever refused."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from neartie.data.dask import Client
+from neartie.data.errors import ConvergenceError
 from neartie.inference.gibbs_checkpoint import Chain
 from neartie.inference.gibbs_protocol import BlockSampler
 
@@ -106,6 +107,16 @@ def _make_sweeps(sampler: BlockSampler, work: Sweeps, stop: threading.Event) -> 
         if stop.is_set():
             break
         sampler.sweep(chain.state, chain.generator, tuning=sweep <= work.tune)
+        _require_finite(chain, work.names, sweep)
         if sweep > work.tune and (sweep - work.tune) % work.thin == 0:
             kept.append(np.concatenate([np.ravel(chain.state[name]) for name in work.names]))
     return chain, kept
+
+
+def _require_finite(chain: Chain, names: Sequence[str], sweep: int) -> None:
+    lost = [name for name in names if not np.isfinite(chain.state[name]).all()]
+    if lost:
+        raise ConvergenceError(
+            f"the Gibbs sampler has no number for {', '.join(lost)} after sweep {sweep:,}: priors "
+            "that are very wide or very narrow may do that; use others, or the engine nuts"
+        )

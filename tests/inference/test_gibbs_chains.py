@@ -10,7 +10,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from neartie.data.errors import DataError
+from neartie.data.errors import ConvergenceError, DataError
 from neartie.inference import gibbs_chains
 from neartie.inference.free_values import FreeValues, free_values
 from neartie.inference.gibbs_chains import Checkpoint, Length, sample_gibbs
@@ -160,6 +160,17 @@ def test_an_error_in_one_chain_is_raised_and_leaves_the_last_checkpoint(
         draw(layout, Pair(breaks_at=20), checkpoint=place)
     again = draw(layout, checkpoint=place)
     np.testing.assert_array_equal(again.points, draw(layout).points)
+
+
+def test_a_value_that_is_no_number_ends_the_run(layout: FreeValues) -> None:
+    class Losing(Pair):
+        def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
+            super().sweep(state, rng, tuning=tuning)
+            if state["_sweeps"] == 12:
+                state["y"][...] = np.nan
+
+    with pytest.raises(ConvergenceError, match="no number for y after sweep 12"):
+        draw(layout, Losing())
 
 
 @pytest.fixture
