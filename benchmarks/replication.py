@@ -65,6 +65,8 @@ def row(what: str, condition: str, hits: np.ndarray) -> str:
     hits = np.asarray(hits, dtype=float)
     if not hits.size:
         return f"| {what} | {condition} | 0 | – | – |"
+    if hits.ndim > 1 and not np.ptp(np.nan_to_num(hits)):
+        hits = hits[:, 0]  # all rows alike: the exact limits of one entry, at most too wide
     if hits.ndim == 1:
         interval = stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(0.95)
         limits = f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"

@@ -75,6 +75,7 @@ def test_rows_with_several_entries_have_an_error_over_replicates(study):
     hits = np.array([[1, 0], [1, 1], [0, 0], [1, 0]])
     # means .5, 1, 0, .5: mean .5, standard error .408 / 2
     assert study.row("a", "b", hits) == "| a | b | 4 | 50.0 | 10.0 to 90.0 |"
+    assert study.row("a", "b", np.zeros((6, 9))) == "| a | b | 6 | 0.0 | 0.0 to 45.9 |"
     assert study.row("a", "b", np.zeros((0, 2))) == "| a | b | 0 | – | – |"
 
 
