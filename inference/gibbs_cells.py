@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from neartie.data.errors import ConvergenceError
 from neartie.inference.flat_model import data_of, observed_arrays
 from neartie.inference.gibbs_easiness_kernel import shift_easiness
 from neartie.inference.gibbs_item_kernel import (
@@ -160,7 +161,17 @@ def weigh_answers(
         0 where there is no answer.
     sums : ItemSums
         Of the weights, over models.
+
+    Raises
+    ------
+    ConvergenceError
+        If a number is not finite: no weight could be drawn.
     """
+    if not all(np.isfinite(part).all() for part in (loading, easiness, effects, ability)):
+        raise ConvergenceError(
+            "the Gibbs sampler has left the range of numbers: check the priors, or use the "
+            "engine nuts"
+        )
     weights = np.empty(cells.answers.shape)
     by_factor = np.ascontiguousarray(ability.T)
     intercept = easiness[:, None] + effects

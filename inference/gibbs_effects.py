@@ -123,7 +123,7 @@ class FixedEffects:
         state["dif"][...] = self.sd * effects @ self.basis.T
 
     def start(self, state: State, rng: np.random.Generator) -> None:
-        """Write effects drawn from the prior."""
+        """Write small effects."""
         state["dif"] = np.empty((self.n_item, len(self.basis)))
         self.store(state, start_contrasts(self.n_item, self.basis.shape[1], self.tied, rng=rng))
 
@@ -219,7 +219,9 @@ def holds_scales(state: State, *, tuning: bool) -> bool:
 
 
 def start_contrasts(n_item: int, n_free: int, tied: bool, *, rng: np.random.Generator) -> Floats:
-    """Return standard effects drawn from the prior, as contrasts.
+    """Return standard effects to start from, as contrasts: small ones.
+
+    Effects of full size would be so unlikely that the first draws of scales ran off to nothing.
 
     Examples
     --------
@@ -227,5 +229,5 @@ def start_contrasts(n_item: int, n_free: int, tied: bool, *, rng: np.random.Gene
     >>> bool(abs(drawn.sum()) < 1e-12)
     True
     """
-    drawn = rng.standard_normal((n_item, n_free))
+    drawn = 0.01 * rng.standard_normal((n_item, n_free))
     return drawn - drawn.mean(axis=0) if tied else drawn

@@ -150,7 +150,7 @@ class MirtDifSampler:
         easiness_scale = self.priors.easiness_scale * math.exp(rng.uniform(-0.3, 0.3))
         state: State = {
             "ability": rng.standard_normal((self.dimension, n_model)),
-            "loading": 0.3 * loading_scale * rng.standard_normal((n_item, self.dimension)),
+            "loading": 0.01 * loading_scale * rng.standard_normal((n_item, self.dimension)),
             "loading_scale": np.array(loading_scale),
             "easiness": easiness,
             "easiness_mean": np.array(easiness.mean() + 0.3 * rng.standard_normal()),

@@ -14,8 +14,9 @@ type Floats = NDArray[np.float64]
 
 # On the log scale; stepping out and shrinking find the right size from here.
 WIDTH = 1.0
-# Beyond it an exponential is as good as infinite; its square must not overflow.
-LIMIT = 350.0
+# No scale is below 1e-26 or above 1e26: priors give that as much mass, and a slice from a start far
+# out in a tail would otherwise run to where numbers end.
+LIMIT = 60.0
 
 
 @compiled
@@ -44,7 +45,9 @@ def log_scale_density(
     >>> log_scale_density(0.0, 1.0, 2.0, 3.0, 4.0, 0.0, 1.0)
     -1.0
     """
-    size = math.exp(min(max(u, -LIMIT), LIMIT))
+    if abs(u) > LIMIT:
+        return -math.inf
+    size = math.exp(u)
     value = power * u + linear * size - 0.5 * precision * (u - center) ** 2
     return value - square * size * size - inverse / (size * size)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from neartie.inference.gibbs_effects import start_contrasts
 from neartie.inference.gibbs_protocol import State
 from neartie.inference.gibbs_scales import FIXED
-from neartie.inference.gibbs_slice import slice_draws
+from neartie.inference.gibbs_slice import LIMIT, slice_draws
 from neartie.models.priors import DifPriors
 
 type Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ type Floats = NDArray[np.float64]
 type OfWidth = Callable[[Floats], Floats]
 
 # Exponents beyond it are as good as infinite.
-LIMIT = 700.0
+LARGEST = 700.0
 
 
 def sparse_effects(priors: DifPriors, *, n_item: int, basis: Floats, tied: bool) -> SparseEffects:
@@ -112,7 +112,7 @@ class SparseEffects:
         """Draw all scales given the standard effects."""
 
         def of_width(log_width: Floats) -> Floats:
-            width = np.exp(np.minimum(log_width, LIMIT / 2))
+            width = np.exp(np.minimum(log_width, LARGEST / 2))
             return np.asarray(width * (lean - 0.5 * precision * width))
 
         self._draw(state, of_width, rng)
@@ -124,7 +124,7 @@ class SparseEffects:
         n_free = effects.shape[1]
 
         def of_width(log_width: Floats) -> Floats:
-            inverse = np.exp(np.minimum(-2.0 * log_width, LIMIT))
+            inverse = np.exp(np.minimum(-2.0 * log_width, LARGEST))
             return np.asarray(-n_free * log_width - 0.5 * squares * inverse)
 
         self._draw(state, of_width, rng)
@@ -146,19 +146,20 @@ class SparseEffects:
     def log_local(self, log_local: Floats) -> Floats:
         """Return the log prior density of the logs of local scales."""
         df = self.local_df
-        square = np.exp(np.minimum(2.0 * log_local, LIMIT))
-        return np.asarray(log_local - 0.5 * (df + 1.0) * np.log1p(square / df))
+        square = np.exp(np.minimum(2.0 * log_local, LARGEST))
+        density = log_local - 0.5 * (df + 1.0) * np.log1p(square / df)
+        return np.where(abs(log_local) > LIMIT, -np.inf, density)
 
     def log_global(self, log_scale: float) -> float:
         """Return the log prior density of the log of the global scale."""
-        ratio = np.exp(min(2.0 * (log_scale - np.log(self.global_scale)), LIMIT))
-        return float(log_scale - np.log1p(ratio))
+        ratio = np.exp(min(2.0 * (log_scale - np.log(self.global_scale)), LARGEST))
+        return -np.inf if abs(log_scale) > LIMIT else float(log_scale - np.log1p(ratio))
 
     def log_slab(self, log_slab: float) -> float:
         """Return the log prior density of the log of the slab's variance."""
         half = 0.5 * self.slab_df
-        inverse = np.exp(min(2.0 * np.log(self.slab_scale) - log_slab, LIMIT))
-        return float(-half * (log_slab + inverse))
+        inverse = np.exp(min(2.0 * np.log(self.slab_scale) - log_slab, LARGEST))
+        return -np.inf if abs(log_slab) > LIMIT else float(-half * (log_slab + inverse))
 
     def _draw(self, state: State, of_width: OfWidth, rng: np.random.Generator) -> None:
         """Draw local scales, the global scale and the slab in turn."""
