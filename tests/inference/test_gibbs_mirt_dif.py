@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit, log_expit
 
+from neartie.data.errors import ConvergenceError
 from neartie.data.responses import Responses
 from neartie.inference.gibbs_ability_kernel import ability_sums, draw_abilities
 from neartie.inference.gibbs_cells import arrange_cells, weigh_answers
@@ -290,6 +291,41 @@ def test_recovers_a_simulated_leaderboard():
     assert np.corrcoef(mean.ravel(), eta.ravel())[0, 1] > 0.9
     assert np.corrcoef(mean_effects.ravel(), effects.ravel())[0, 1] > 0.65
     assert np.polyfit(mean.ravel(), eta.ravel(), 1)[0] == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_start_far_from_the_posterior_comes_back():
+    """Scales that start at nothing and abilities that fit nothing: all stays finite, and returns."""
+    rng = np.random.default_rng(3)
+    n_item, n_model = 400, 200
+    ability, loading = rng.normal(size=(4, n_model)), rng.normal(size=(n_item, 4))
+    models = pd.DataFrame(
+        {
+            "model": [f"m{m:03d}" for m in range(n_model)],
+            "family": [f"f{m % 3}" for m in range(n_model)],
+        }
+    )
+    responses = Responses.build(
+        (rng.random((n_item, n_model)) < expit(loading @ ability)).astype(np.int8),
+        items=[f"q{i:03d}" for i in range(n_item)],
+        models=models,
+    )
+    sampler = gibbs_mirt_dif(build_mirt_dif(responses, dimension=4))
+    state = sampler.start(rng)
+    state["dif_scale"][...], state["loading"][...] = 1e-20, 5 * state["loading"][::-1]
+    state["dif_standard"] *= 300.0
+    for _ in range(60):
+        sampler.sweep(state, rng, tuning=True)
+    assert all(np.isfinite(value).all() for value in state.values())
+    assert float(state["loading_scale"]) == pytest.approx(1.0, rel=0.15)
+    assert 1e-4 < float(state["dif_scale"]) < 0.4
+
+
+def test_numbers_that_are_none_are_refused():
+    sampler, rng = build("mirt", {}, leaderboard()), np.random.default_rng(1)
+    state = sampler.start(rng)
+    state["easiness"][0] = np.nan
+    with pytest.raises(ConvergenceError, match="range of numbers"):
+        sampler.sweep(state, rng, tuning=False)
 
 
 LONG = [

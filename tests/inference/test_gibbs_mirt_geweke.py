@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 from neartie.data.responses import Responses
+from neartie.inference.calibration import calibrate
 from neartie.inference.gibbs_cells import arrange_cells
 from neartie.inference.gibbs_mirt_dif import gibbs_mirt_dif
 from neartie.inference.gibbs_residual_dif import gibbs_residual_dif
@@ -237,6 +238,31 @@ def test_residual_dif(name):
     model = build_residual_dif(answers(), OFFSET, priors=RESIDUAL_PRIORS, **options)
     z = geweke(gibbs_residual_dif(model), residual_prior, options, n=20_000, seed=4)
     check(z, limit=LIMIT)
+
+
+CALIBRATED = [("mirt", name) for name in MIRT] + [("residual", name) for name in RESIDUAL]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "name"), CALIBRATED)
+def test_posteriors_are_calibrated(kind, name):
+    """Truths from the prior lie among draws as they should: false alarms 1e-3 a case."""
+    if kind == "mirt":
+        options, prior = MIRT[name], mirt_prior
+        model = build_mirt_dif(answers(), dimension=K, priors=MIRT_PRIORS, **options)
+    else:
+        options, prior = RESIDUAL[name], residual_prior
+        model = build_residual_dif(answers(), OFFSET, priors=RESIDUAL_PRIORS, **options)
+    cells = np.nonzero(answers().values >= 0)
+
+    def simulate(rng):
+        truth = prior(rng, options)
+        right = rng.random((N_ITEM, N_MODEL)) < 1 / (1 + np.exp(-predictor(truth)))
+        return truth, {"score": right[cells].astype(np.int8)}
+
+    found = calibrate(model, simulate, engine="gibbs", n_replicates=80, thin=6, tune=200, rng=6)
+    table = found.table().set_index("quantity")
+    assert table["p_adjusted"].min() > 1e-3, table
 
 
 def test_a_wrong_prior_shows():
