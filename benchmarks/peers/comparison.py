@@ -74,7 +74,7 @@ ANSWERS = methods(
 SEVERAL = (
     *methods(
         neartie=("map, with errors", "map, errors with items known"),
-        mirt=("GVEM", "GVEM, random start"),
+        mirt=("GVEM",),
         torch_measure=("factor model, joint ML",),
         py_irt=("several, 1,200 epochs, rate .05", "several, 500 epochs, rate .1"),
     ),
