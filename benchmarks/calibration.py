@@ -76,7 +76,7 @@ CASES: dict[str, Case] = {
 
 
 # Sweeps are cheap, and follow each other more closely than draws of NUTS.
-GIBBS: dict[str, Any] = {"thin": 20, "tune": 500}
+GIBBS: dict[str, Any] = {"thin": 10, "tune": 300}
 
 
 def run(

@@ -277,7 +277,7 @@ def _scales_at_mode(tree: xr.DataTree, model: Any) -> str:
     found = ", ".join(f"{name} {float(tree['posterior'][name].median()):.2g}" for name in names)
     return (
         f"Scales are estimated here (median {found}): the mode of such a model often lies where "
-        "they and all effects vanish, which says nothing of the data."
+        "they and all effects vanish, which says nothing of the data; use nuts, gibbs or advi."
     )
 
 
