@@ -102,6 +102,9 @@ def calibrate_confidence(
     (0.3, 0.33, 20)
     """
     c, x = _answers(confidence, correct)
+    # Sums in an order that the rows' does not change, not even in the last digit.
+    order = np.lexsort((x, c))
+    c, x = c[order], x[order]
     code = confidence_bins(c, n_bins=n_bins, closed=closed, binning=binning)
     n = np.bincount(code, minlength=n_bins)
     empty = n == 0

@@ -143,8 +143,10 @@ def _small_numbers(card: Scorecard) -> list[str]:
     few = known & (anchors < FEW_ANCHORS)
     if few.any():
         width = (card.domains["gap_high"] - card.domains["gap_low"])[few].median() / 2
+        least, most = int(anchors[known].min()), int(anchors[known].max())
+        number = f"{least}" if least == most else f"{least} to {most}"
         said.append(
-            f"Resistance rests on {int(anchors[known].min())} to {int(anchors[known].max())} anchors: "
+            f"Resistance rests on {number} anchors: "
             f"the gap is known to ±{100 * width:.0f} points or so, of which P1's rule takes "
             f"{100 * card.settings['gap_limit']:.0f} for the whole way from full credit to none."
         )

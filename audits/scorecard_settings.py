@@ -109,7 +109,8 @@ class ScoreSettings:
         _require(0 < self.critical < np.inf, "critical", "positive", self.critical)
         _require(0 <= self.phantom_wins < np.inf, "phantom_wins", "at least 0", self.phantom_wins)
         _require(self.fewest_judges >= 1, "fewest_judges", "at least 1", self.fewest_judges)
-        _require(self.n_resamples >= 0, "n_resamples", "at least 0", self.n_resamples)
+        enough = self.n_resamples == 0 or self.n_resamples > 1
+        _require(enough, "n_resamples", "0, or at least 2", self.n_resamples)
 
     @property
     def weights(self) -> dict[str, float]:

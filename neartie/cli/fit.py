@@ -123,6 +123,10 @@ def fit_two_pl(
             hierarchical=hierarchical,
             family_means=family_means,
             log_likelihood=log_likelihood,
+            thin=thin != 1,
+            min_ess=min_ess is not None,
+            backend=backend is not Backend.numba,
+            dask=dask is not None,
         )
     else:
         refuse_but_for_map(
@@ -210,7 +214,14 @@ def fit_mirt_dif(
     is_map = engine is TwoPLEngine.map
     if is_map:
         refuse_without_posterior(
-            engine, sparse=sparse, family_means=family_means, log_likelihood=log_likelihood
+            engine,
+            sparse=sparse,
+            family_means=family_means,
+            log_likelihood=log_likelihood,
+            thin=thin != 1,
+            min_ess=min_ess is not None,
+            backend=backend is not Backend.numba,
+            dask=dask is not None,
         )
     else:
         refuse_mode_of_scales(engine)

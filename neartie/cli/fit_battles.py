@@ -113,6 +113,11 @@ def fit_battles(
             judge_effects=judge_effects,
             hierarchical=hierarchical,
             covariates=covariates is not None,
+            log_likelihood=log_likelihood,
+            thin=thin != 1,
+            min_ess=min_ess is not None,
+            backend=backend is not Backend.numba,
+            dask=dask is not None,
         )
         refuse_by_mm(engine, ties=ties.value, first_shown=first_shown, phantom_wins=phantom_wins)
         run_estimates(

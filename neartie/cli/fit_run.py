@@ -189,7 +189,7 @@ def run_posterior(
     if sampling["engine"] == "gibbs":
         sampling |= {"checkpoint": out / CHECKPOINT}
         if (out / CHECKPOINT).exists():
-            typer.echo(f"going on from {out / CHECKPOINT}", err=True)
+            typer.echo(f"found {out / CHECKPOINT} of a run that was cut off", err=True)
     # opened first: a folder that cannot be written is to be heard of before the work, not after it
     dask = sampling.pop("dask")
     with (

@@ -177,3 +177,13 @@ def test_expected_error_does_not_depend_on_order():
 def test_errors_say_what_is_wrong(arguments, options, message):
     with pytest.raises((DataError, ValueError), match=message):
         calibrate_confidence(*arguments, **options)
+
+
+def test_the_order_of_rows_changes_no_bit():
+    rng = np.random.default_rng(4)
+    confidence, correct = rng.random(500).round(2), rng.integers(2, size=500)
+    order = rng.permutation(500)
+    one = calibrate_confidence(confidence, correct)
+    other = calibrate_confidence(confidence[order], correct[order])
+    pd.testing.assert_frame_equal(one.bins, other.bins, check_exact=True)
+    assert one.ece == other.ece

@@ -46,7 +46,7 @@ def test_a_stopped_fit_goes_on_to_the_same_files(responses, tmp_path, monkeypatc
     monkeypatch.setattr(sampler, "sweep", sweep)
     capsys.readouterr()
     assert main(command) == 0
-    assert "going on from" in capsys.readouterr().err
+    assert "of a run that was cut off" in capsys.readouterr().err
     assert not (stopped / CHECKPOINT).exists()
     for name in ("models.csv", "items.csv", "diagnostics.csv", "posterior.nc"):
         assert (stopped / name).read_bytes() == (plain / name).read_bytes(), name
@@ -75,3 +75,14 @@ def test_options_are_told_apart(responses, tmp_path, capsys, options, message):
     out = tmp_path / "out"
     assert main(["fit", "two-pl", str(responses), *options, "--out", str(out)]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    "options", [["--thin", "2"], ["--min-ess", "9"], ["--backend", "jax"], ["--dask", "local"]]
+)
+def test_engines_that_do_not_sample_refuse_what_samplers_take(responses, tmp_path, capsys, options):
+    out = tmp_path / "out"
+    command = ["fit", "two-pl", str(responses), "--engine", "map", *options, "--out", str(out)]
+    assert main(command) == 2
+    assert f"{options[0]} needs a posterior" in " ".join(capsys.readouterr().err.split())
+    assert not out.exists()

@@ -38,7 +38,9 @@ def test_chains_at_different_places_do_not():
     said = judge_sampler(table, {})
     assert said.converged == "no"
     assert said.max_rhat > 1.1
-    assert re.match("Not converged: chains do not agree on 1 of 1 quantities .* at a;", said.verdict)
+    assert re.match(
+        "Not converged: chains do not agree on 1 of 1 quantities .* at a;", said.verdict
+    )
     assert "Do not use these draws" in said.verdict
 
 
