@@ -213,7 +213,8 @@ def test_every_setting_but_the_number_of_resamples_moves_the_stamp():
         ({"fewest_judges": 0}, "fewest_judges must be at least 1"),
         ({"critical": 0}, "critical must be positive"),
         ({"phantom_wins": -1}, "phantom_wins must be at least 0"),
-        ({"n_resamples": -1}, "n_resamples must be at least 0"),
+        ({"n_resamples": -1}, "n_resamples must be 0, or at least 2"),
+        ({"n_resamples": 1}, "n_resamples must be 0, or at least 2"),
     ],
 )
 def test_settings_out_of_range_are_refused(change, message):

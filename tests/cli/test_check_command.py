@@ -67,6 +67,8 @@ def test_a_fit_is_checked(folder, capsys):
     assert (folder / "out" / "report.html").stat().st_size > 10_000
 
 
+# The fits are short: whether the caveat is due hangs on a hair.
+@pytest.mark.filterwarnings("ignore:the leave-one-out estimate")
 def test_two_fits_are_compared(folder, capsys):
     assert run(folder, "one", "--against", str(folder / "two")) == 0
     assert "Left-out answers are predicted best by" in capsys.readouterr().out
