@@ -27,6 +27,14 @@ time.sleep(60)
 """
 
 
+@pytest.fixture(autouse=True)
+def interrupts_are_heard():
+    """What a shell runs in the background ignores interrupts, and so would all that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize(
     ("name", "status"), [("SIGINT", -signal.SIGINT), ("SIGTERM", 143)], ids=["SIGINT", "SIGTERM"]
 )
