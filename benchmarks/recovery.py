@@ -126,7 +126,7 @@ class Case:
     thin: int = 1  # sweeps a draw of gibbs
 
 
-def _mirt(engine: str, *, dense: bool) -> Case:
+def _mirt(engine: str, *, dense: bool, **options: Any) -> Case:
     return Case(
         simulate=lambda rng: simulate_mirt(rng, dense=dense),
         build=build_mirt_dif,
@@ -134,7 +134,7 @@ def _mirt(engine: str, *, dense: bool) -> Case:
         n_sets=40 if engine == "gibbs" else 10,
         ranking="expected_score",
         thin=4,
-        options={"dimension": 2},
+        options={"dimension": 2, **options},
     )
 
 
@@ -171,6 +171,7 @@ CASES: dict[str, Case] = {
     "MIRT-DIF nuts, planted": _mirt("nuts", dense=False),
     "MIRT-DIF gibbs, dense": _mirt("gibbs", dense=True),
     "MIRT-DIF gibbs, planted": _mirt("gibbs", dense=False),
+    "MIRT-DIF gibbs, planted, sparse prior": _mirt("gibbs", dense=False, sparse=True),
     "BT nuts": _bt("nuts"),
     "BT laplace": _bt("laplace"),
 }
