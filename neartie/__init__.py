@@ -93,6 +93,8 @@ if TYPE_CHECKING:
     from neartie.inference.mirt_scales import MirtDifScales as MirtDifScales
     from neartie.inference.posterior_file import read_posterior as read_posterior
     from neartie.inference.posterior_file import write_posterior as write_posterior
+    from neartie.inference.residual_dif_draws import ResidualDifDraws as ResidualDifDraws
+    from neartie.inference.residual_dif_draws import draw_residual_dif as draw_residual_dif
     from neartie.inference.score_models import ScoredModels as ScoredModels
     from neartie.inference.score_models import score_models as score_models
     from neartie.inference.two_pl_map import fit_two_pl_map as fit_two_pl_map
@@ -145,6 +147,7 @@ _HOMES = {
     "NearTieAudit": "neartie.audits.result",
     "PredictiveChecks": "neartie.audits.predictive_result",
     "Replication": "neartie.audits.replication",
+    "ResidualDifDraws": "neartie.inference.residual_dif_draws",
     "ResidualDifPriors": "neartie.models.priors",
     "Responses": "neartie.data.responses",
     "Robustness": "neartie.audits.robustness",
@@ -178,6 +181,7 @@ _HOMES = {
     "compare_models": "neartie.inference.compare_loo",
     "describe": "neartie.data.summary",
     "diagnostics": "neartie.inference.diagnostics",
+    "draw_residual_dif": "neartie.inference.residual_dif_draws",
     "exact_common_models": "neartie.audits.collection",
     "fit": "neartie.inference.fit",
     "fit_bradley_terry": "neartie.inference.bradley_terry",
@@ -247,6 +251,7 @@ __all__ = [
     "NearTieAudit",
     "PredictiveChecks",
     "Replication",
+    "ResidualDifDraws",
     "ResidualDifPriors",
     "Responses",
     "Robustness",
@@ -281,6 +286,7 @@ __all__ = [
     "compare_models",
     "describe",
     "diagnostics",
+    "draw_residual_dif",
     "exact_common_models",
     "fit",
     "fit_bradley_terry",

@@ -1,0 +1,254 @@
+"""Posterior draws of residual item-by-family effects under a fixed offset (P0, eqs 1-3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from neartie.data.memory import require_memory
+from neartie.inference.residual_dif import ResidualDif, family_codes, fit_residual_dif
+from neartie.inference.residual_dif_chains import independence_chains
+
+type Floats = NDArray[np.float64]
+
+#: Degrees of freedom of the proposals: heavier tails than the posterior's, which end exponentially
+#: where all answers but one are right.
+FREEDOM: Final = 7.0
+#: Moves of a chain before the first draw's own.
+BURN: Final = 30
+# Random numbers that a block of items may hold.
+_NUMBERS: Final = 2**22
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class ResidualDifDraws:
+    """Draws of easiness and family effects of every item.
+
+    Attributes
+    ----------
+    families : tuple of str
+        Names of the last axis of `effects`, sorted.
+    easiness : (n_draw, n_item) float, logit
+        At the family mean; inf or -inf for an item whose answers are all right or all wrong.
+    effects : (n_draw, n_item, n_family) float, logit
+        Sum zero over families.
+    constant : (n_item,) int
+        1 if every answer is right, -1 if every answer is wrong, 0 otherwise.
+    acceptance : (n_item,) float in [0, 1]
+        Share of proposals that were accepted; 1 for a constant item.
+    renewed : (n_item,) float in [0, 1]
+        Share of draws that differ from the one before: those that do are nearly independent.
+    """
+
+    families: tuple[str, ...]
+    easiness: Floats
+    effects: Floats
+    constant: NDArray[np.int8]
+    acceptance: Floats
+    renewed: Floats
+
+    @property
+    def n_draw(self) -> int:
+        """Number of draws."""
+        return len(self.easiness)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return how the chains did, for a table of runs."""
+        return {
+            "draws": self.n_draw,
+            "constant_items": int((self.constant != 0).sum()),
+            "mean_acceptance": float(self.acceptance.mean()),
+            "lowest_acceptance": float(self.acceptance.min()),
+            "lowest_renewed": float(self.renewed.min()),
+        }
+
+    def linear_predictor(
+        self, draw: int, *, offset: Floats | float, family: NDArray[np.intp]
+    ) -> Floats:
+        """Return the logit of a right answer of some models in one draw.
+
+        Parameters
+        ----------
+        draw : int
+        offset : (n_item, n_chosen) float, logit
+            Of these models, from the offset that the draws were made under.
+        family : (n_chosen,) int
+            Positions in `families`.
+
+        Returns
+        -------
+        (n_item, n_chosen) float, logit
+            Infinite in the rows of constant items.
+        """
+        return np.asarray(
+            offset + self.easiness[draw][:, None] + self.effects[draw][:, family], dtype=np.float64
+        )
+
+
+def draw_residual_dif(
+    values: NDArray[np.int8],
+    *,
+    family: ArrayLike,
+    offset: Floats | float = 0.0,
+    penalty: float = 1.0,
+    draws: int = 1000,
+    moves: int = 5,
+    start: ResidualDif | None = None,
+    rng: np.random.Generator | int | None = None,
+) -> ResidualDifDraws:
+    r"""Return posterior draws of easiness and family effects, the offset taken as known.
+
+    Parameters
+    ----------
+    values : (n_item, n_model) int8
+        1 right, 0 wrong, -1 missing.
+    family : (n_model,) str
+        Family of each model; at least two.
+    offset : (n_item, n_model) float, logit
+        Fixed part of the linear predictor.
+    penalty : float
+        :math:`\lambda > 0` of P0, eq 3: the effects' prior precision.
+    draws : int
+    moves : int
+        Of an item's chain for each draw.
+    start : ResidualDif, optional
+        A fit of the same items and families to look for the mode from.
+    rng : Generator, int or None
+        An item's random numbers depend on its position alone, not on the other items.
+
+    Returns
+    -------
+    ResidualDifDraws
+
+    Raises
+    ------
+    DataError
+        If shapes disagree, an item has no answer, a family label is blank, there is one family
+        only, or the draws would not fit into memory.
+    ValueError
+        If the penalty, the number of draws or of moves is out of range.
+    ConvergenceError
+        If a mode is not found.
+
+    Notes
+    -----
+    The model is :math:`\operatorname{logit} P(Y_{im} = 1) = o_{im} + b_i + \delta_{i f(m)}` with a
+    flat easiness b and effects that are normal with the standard deviation
+    :math:`1/\sqrt\lambda` on the sums of zero (`ResidualDifPriors(easiness_sd=None, dif_sd=...)`);
+    its mode is the estimate of `fit_residual_dif`. Given the offset items are independent. Each
+    has a Metropolis-Hastings chain whose proposals come, whatever the chain's place, from a
+    multivariate t at the mode with the mode's curvature and 7 degrees of freedom. The tails of
+    the posterior are lighter than these, so that no place can hold a chain for long.
+
+    Where all answers to an item are right, the posterior has no finite easiness; as easiness grows
+    the likelihood becomes flat, and the effects return to their prior. That limit is what is drawn:
+    easiness inf (-inf where all are wrong), effects from the prior. The penalised estimate has
+    effects of zero there, the middle of that prior.
+
+    References
+    ----------
+    P0, eqs 1-5. Tierney (1994), Annals of Statistics 22, 1701-1762, doi:10.1214/aos/1176325750,
+    for independence chains.
+
+    Examples
+    --------
+    >>> answers = np.array([[1, 1, 1, 0, 1, 0, 1, 0, 0], [1] * 9], dtype=np.int8)
+    >>> drawn = draw_residual_dif(answers, family=list("AAAABBBBB"), draws=4000, rng=1)
+    >>> drawn.effects.mean(axis=0).round(1) + 0.0
+    array([[ 0.4, -0.4],
+           [ 0. ,  0. ]])
+    >>> drawn.easiness.mean(axis=0).round(1)
+    array([0.3, inf])
+    """
+    for name, value in (("draws", draws), ("moves", moves)):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1, got {value}")
+    fit = fit_residual_dif(values, family=family, offset=offset, penalty=penalty, start=start)
+    codes = family_codes(family)[1]
+    n_item, n_family = fit.effects.shape
+    require_memory(
+        16 * draws * n_item * (n_family + 1), purpose=f"{draws:,} draws of {n_item:,} items"
+    )
+    generator = np.random.default_rng(rng)
+    full_offset = np.broadcast_to(np.asarray(offset, dtype=np.float64), values.shape)
+    order = np.argsort(codes, kind="stable")
+    blocks = np.searchsorted(codes[order], np.arange(n_family + 1)).astype(np.intp)
+
+    levels = np.empty((draws, n_item, n_family))
+    acceptance, renewed = np.ones(n_item), np.ones(n_item)
+    n_move = 1 + BURN + draws * moves
+    step = max(1, _NUMBERS // (n_move * (n_family + 2)))
+    for first in range(0, n_item, step):
+        rows = np.arange(first, min(first + step, n_item))
+        numbers = _random_numbers(generator, len(rows), n_move, n_family)
+        free = fit.constant[rows] == 0
+        chosen = rows[free]
+        found = np.empty((len(chosen), draws, n_family))
+        noise = numbers.normal[free] * numbers.stretch[free][:, :, None]
+        accepted = independence_chains(
+            np.ascontiguousarray(values[chosen]),
+            np.ascontiguousarray(full_offset[chosen]),
+            order,
+            blocks,
+            fit.easiness[chosen, None] + fit.effects[chosen],
+            penalty,
+            noise,
+            _log_density_of_t(noise),
+            numbers.log_uniform[free],
+            BURN,
+            found,
+        )
+        levels[:, chosen] = np.swapaxes(found, 0, 1)
+        acceptance[chosen] = accepted / (n_move - 1)
+        renewed[chosen] = (found[:, 1:, 0] != found[:, :-1, 0]).sum(axis=1) / max(draws - 1, 1)
+        of_prior = numbers.normal[~free][:, 1 + BURN :: moves] / np.sqrt(penalty)
+        levels[:, rows[~free]] = np.swapaxes(of_prior, 0, 1)
+    easiness = levels.mean(axis=2)
+    levels -= easiness[:, :, None]
+    easiness[:, fit.constant > 0] = np.inf
+    easiness[:, fit.constant < 0] = -np.inf
+    return ResidualDifDraws(
+        families=fit.families,
+        easiness=easiness,
+        effects=levels,
+        constant=fit.constant,
+        acceptance=acceptance,
+        renewed=renewed,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class _Numbers:
+    """Random numbers of some items' moves: normal ones, what makes them t, and for acceptance."""
+
+    normal: Floats  # (n_item, n_move, n_family)
+    stretch: Floats  # (n_item, n_move)
+    log_uniform: Floats  # (n_item, n_move)
+
+
+def _random_numbers(
+    generator: np.random.Generator, n_item: int, n_move: int, n_family: int
+) -> _Numbers:
+    """Return random numbers taken item by item, so that blocks of items change none."""
+    normal = np.empty((n_item, n_move, n_family))
+    gamma, uniform = np.empty((n_item, n_move)), np.empty((n_item, n_move))
+    for i in range(n_item):
+        generator.standard_normal(out=normal[i])
+        generator.standard_gamma(FREEDOM / 2, out=gamma[i])
+        generator.random(out=uniform[i])
+    return _Numbers(
+        normal=normal,
+        stretch=np.sqrt(FREEDOM / 2 / gamma),
+        # of a number in (0, 1]
+        log_uniform=np.log1p(-uniform),
+    )
+
+
+def _log_density_of_t(noise: Floats) -> Floats:
+    """Return the log density of proposals in units of the curvature, up to a constant."""
+    squares = np.einsum("imf,imf->im", noise, noise)
+    return np.asarray(-0.5 * (FREEDOM + noise.shape[2]) * np.log1p(squares / FREEDOM))
