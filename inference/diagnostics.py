@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from neartie.data.errors import CaveatWarning
+from neartie.inference.mixing import mixing, vary
 
 type Floats = NDArray[np.float64]
 
@@ -98,8 +100,6 @@ def diagnostics(posterior: xr.DataTree) -> pd.DataFrame:
     >>> diagnostics(tree)[["quantity", "verdict"]].values.tolist()
     [['ability[a]', 'converged']]
     """
-    from arviz_stats.base import array_stats
-
     approximate = posterior.attrs.get("engine") in APPROXIMATE_ENGINES
     dataset = posterior["posterior"].to_dataset()
     if not approximate and dataset.sizes["chain"] == 1:
@@ -109,19 +109,13 @@ def diagnostics(posterior: xr.DataTree) -> pd.DataFrame:
             CaveatWarning,
             stacklevel=2,
         )
-    rows = []
-    for quantity, draws in _quantities(dataset, diagnosed_variables(posterior)):
-        values = [np.nan, np.nan, np.nan]
-        varies = np.isfinite(draws).all() and np.ptp(draws) > 0
-        if varies and not approximate and draws.shape[1] >= 4:
-            values[1] = float(array_stats.ess(draws, method="bulk"))
-            values[2] = float(array_stats.ess(draws, method="tail", prob=(0.05, 0.95)))
-            if draws.shape[0] > 1:
-                values[0] = float(array_stats.rhat(draws, method="rank"))
-        verdict = "constant" if not varies else _verdict(values, draws.shape[0], approximate)
-        rows.append((quantity, *values, verdict))
-    columns = ["quantity", "r_hat", "ess_bulk", "ess_tail", "verdict"]
-    return pd.DataFrame(rows, columns=columns)
+    parts = [
+        _of_variable(dataset[name], approximate=approximate)
+        for name in diagnosed_variables(posterior)
+    ]
+    if not parts:
+        return pd.DataFrame(columns=["quantity", "r_hat", "ess_bulk", "ess_tail", "verdict"])
+    return pd.concat(parts, ignore_index=True)
 
 
 def diagnosed_variables(posterior: xr.DataTree) -> tuple[str, ...]:
@@ -320,26 +314,38 @@ def pareto_limit(n_draw: int) -> float:
     return min(1 - 1 / math.log10(n_draw), MAX_PARETO_K) if n_draw > 1 else MAX_PARETO_K
 
 
-def _verdict(values: Sequence[float], n_chain: int, approximate: bool) -> str:
+def _of_variable(variable: xr.DataArray, *, approximate: bool) -> pd.DataFrame:
+    dims = [str(dim) for dim in variable.dims if dim not in ("chain", "draw")]
+    draws = variable.transpose("chain", "draw", *dims).to_numpy()
+    n_chain, n_draw = draws.shape[:2]
+    draws = draws.reshape(n_chain, n_draw, -1).transpose(2, 0, 1)
     if approximate:
-        return "approximation"
-    rhat, bulk, tail = values
-    if np.isnan(rhat):
-        return "not assessed"
+        varies, numbers = vary(draws), np.full((3, len(draws)), np.nan)
+        verdict = np.full(len(draws), "approximation", dtype=object)
+    else:
+        said = mixing(draws)
+        varies, numbers = said.varies, np.array([said.r_hat, said.ess_bulk, said.ess_tail])
+        verdict = _verdicts(*numbers, n_chain=n_chain)
+    verdict[~varies] = "constant"
+    columns = zip(("r_hat", "ess_bulk", "ess_tail"), numbers, strict=True)
+    return pd.DataFrame(
+        {"quantity": _labelled(variable, dims), **dict(columns), "verdict": verdict}
+    )
+
+
+def _verdicts(rhat: Floats, bulk: Floats, tail: Floats, *, n_chain: int) -> NDArray[np.object_]:
     enough = MIN_ESS_PER_CHAIN * n_chain
-    within = rhat < MAX_RHAT and bulk >= enough and tail >= enough
-    return "converged" if within else "not converged"
+    within = (rhat < MAX_RHAT) & (bulk >= enough) & (tail >= enough)
+    verdict = np.where(within, "converged", "not converged").astype(object)
+    verdict[np.isnan(rhat)] = "not assessed"
+    return verdict
 
 
-def _quantities(dataset: xr.Dataset, names: Sequence[str]) -> Iterator[tuple[str, Floats]]:
-    for name in names:
-        variable = dataset[name]
-        dims = [str(dim) for dim in variable.dims if dim not in ("chain", "draw")]
-        array = variable.transpose(*dims, "chain", "draw").to_numpy().astype(np.float64)
-        labels = [_labels(variable, dim) for dim in dims]
-        for index in np.ndindex(*array.shape[:-2]):
-            where = ", ".join(labels[axis][place] for axis, place in enumerate(index))
-            yield (f"{name}[{where}]" if dims else name), array[index]
+def _labelled(variable: xr.DataArray, dims: Sequence[str]) -> list[str]:
+    if not dims:
+        return [str(variable.name)]
+    labels = product(*(_labels(variable, dim) for dim in dims))
+    return [f"{variable.name}[{', '.join(where)}]" for where in labels]
 
 
 def _labels(variable: xr.DataArray, dim: str) -> list[str]:

@@ -18,13 +18,13 @@ from neartie.inference.free_values import FreeValues
 from neartie.inference.gibbs_checkpoint import Chain, Run, read_checkpoint, write_checkpoint
 from neartie.inference.gibbs_protocol import BlockSampler
 from neartie.inference.gibbs_watch import (
-    FEWEST,
     MAX_REPORTED,
     reached,
     watch_list,
     watched_values,
 )
 from neartie.inference.gibbs_workers import Done, Sweeps, workers
+from neartie.inference.mixing import FEWEST_DRAWS
 
 type Floats = NDArray[np.float64]
 
@@ -276,7 +276,7 @@ def _report(run: Run, length: Length, watched: _Watched) -> tuple[str, float]:
     if run.sweeps < length.tune:
         return "tuning", run.sweeps / length.tune
     share = (run.sweeps - length.tune) / (length.draws * run.thin)
-    if run.kept < FEWEST:
+    if run.kept < FEWEST_DRAWS:
         return "sampling", share
     so_far = reached(watched.of(run), at_most=MAX_REPORTED)
     if length.min_ess is not None:

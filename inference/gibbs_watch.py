@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from neartie.inference.diagnostics import MAX_RHAT
 from neartie.inference.free_values import FreeValues
+from neartie.inference.mixing import FEWEST_DRAWS, mixing
 
 type Floats = NDArray[np.float64]
 
@@ -19,8 +20,6 @@ type Floats = NDArray[np.float64]
 MAX_WATCHED: Final = 200
 # A report on the way is content with fewer.
 MAX_REPORTED: Final = 40
-# Draws of a chain, for an effective sample size.
-FEWEST: Final = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,21 +101,16 @@ def reached(watched: Floats, *, at_most: int | None = None) -> Reached:
     >>> said.max_rhat < 1.01, said.min_ess > 1000, said.meets(1000)
     (True, True, True)
     """
-    from arviz_stats.base import array_stats
-
     n_chain, n_draw, n = watched.shape
-    if n_draw < FEWEST:
+    if n_draw < FEWEST_DRAWS:
         return Reached(max_rhat=np.nan if n_chain == 1 else np.inf, min_ess=0.0)
-    sizes, rhats = [], []
-    for place in _spread(n, at_most or n):
-        draws = watched[:, :, place]
-        if np.ptp(draws) == 0:
-            continue
-        sizes.append(float(array_stats.ess(draws, method="bulk")))
-        sizes.append(float(array_stats.ess(draws, method="tail", prob=(0.05, 0.95))))
-        if n_chain > 1:
-            rhats.append(float(array_stats.rhat(draws, method="rank")))
-    return Reached(max_rhat=max(rhats, default=np.nan), min_ess=min(sizes, default=0.0))
+    said = mixing(watched[:, :, _spread(n, at_most or n)].transpose(2, 0, 1))
+    if not said.varies.any():
+        return Reached(max_rhat=np.nan, min_ess=0.0)
+    return Reached(
+        max_rhat=float(np.fmax.reduce(said.r_hat)),
+        min_ess=float(np.fmin.reduce([said.ess_bulk, said.ess_tail], axis=None)),
+    )
 
 
 def _free_places(layout: FreeValues, names: Sequence[str]) -> NDArray[np.intp]:
