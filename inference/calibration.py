@@ -11,17 +11,11 @@ from numpy.typing import NDArray
 
 from neartie.inference.calibration_result import Calibration, PairRecords
 from neartie.inference.engine_draws import Progress
-from neartie.inference.flat_model import FlatModel, flatten_model
-from neartie.inference.free_values import FreeValues, free_values
-from neartie.inference.gibbs import block_sampler, with_observed
-from neartie.inference.gibbs_chains import Length, sample_gibbs
-from neartie.inference.laplace import approximate_laplace
-from neartie.inference.nuts import sample_nuts
+from neartie.inference.refit import refitter
 
 type Floats = NDArray[np.float64]
 type Values = Mapping[str, Floats]
 type Simulate = Callable[[np.random.Generator], tuple[Values, Values]]
-type Sample = Callable[[Values, np.random.Generator], tuple[dict[str, Floats], int]]
 type Quantities = Callable[[Values, Values], Values]
 
 ENGINES: Final = ("nuts", "gibbs", "laplace")
@@ -116,7 +110,9 @@ def calibrate(
         settings |= {"thin": thin, "tune": tune}
     if engine == "nuts":
         settings["target_accept"] = target_accept
-    sample = _gibbs(model, settings) if engine == "gibbs" else _compiled(model, settings)
+    refit = refitter(
+        model, engine=engine, draws=draws, tune=tune, thin=thin, target_accept=target_accept
+    )
     positions: dict[str, list[Floats]] = {}
     correlations: dict[str, list[float]] = {}
     pairs: list[tuple[Floats, Floats, Floats]] = []
@@ -125,8 +121,9 @@ def calibrate(
         if done > 1 and time.monotonic() > end:
             break
         truth, data = simulate(generator)
-        found, divergent = sample(data, generator)
-        n_divergent += divergent
+        refitted = refit(data, generator)
+        found = {name: values[0] for name, values in refitted.values.items()}
+        n_divergent += refitted.n_divergent
         true = {name: value[None] for name, value in truth.items()}
         if quantities is None:
             found = {name: found[name] for name in true}
@@ -178,54 +175,6 @@ def truth_positions(draws: Floats, truth: Floats, *, rng: np.random.Generator) -
     """
     below, equal = (draws < truth).sum(axis=0), (draws == truth).sum(axis=0)
     return np.asarray((below + rng.random(truth.shape) * (equal + 1)) / (len(draws) + 1))
-
-
-def _compiled(model: Any, settings: Mapping[str, Any]) -> Sample:
-    """Return what draws from the posterior of data by an engine that needs the density."""
-    flat = flatten_model(model, replaceable=True)
-
-    def sample(data: Values, rng: np.random.Generator) -> tuple[dict[str, Floats], int]:
-        own = flat.with_observed(data)
-        if settings["engine"] == "laplace":
-            drawn = approximate_laplace(own, draws=settings["draws"], rng=rng)
-            return _values(flat, drawn.points), 0
-        drawn = sample_nuts(
-            own,
-            draws=settings["draws"] * settings["thin"],
-            tune=settings["tune"],
-            chains=1,
-            cores=1,
-            target_accept=settings["target_accept"],
-            seed=int(rng.integers(2**63)),
-        )
-        kept = drawn.points[:, :: settings["thin"]]
-        return _values(flat, kept), int(np.sum(drawn.stats.get("diverging", 0)))
-
-    return sample
-
-
-def _gibbs(model: Any, settings: Mapping[str, Any]) -> Sample:
-    """Return what draws from the posterior of data block by block."""
-    layout = free_values(model)
-    length = Length(draws=settings["draws"], tune=settings["tune"], thin=settings["thin"])
-
-    def sample(data: Values, rng: np.random.Generator) -> tuple[dict[str, Floats], int]:
-        drawn = sample_gibbs(
-            block_sampler(with_observed(model, data)),
-            layout,
-            length=length,
-            chains=1,
-            cores=1,
-            seed=int(rng.integers(2**63)),
-        )
-        return _values(layout, drawn.points), 0
-
-    return sample
-
-
-def _values(layout: FlatModel | FreeValues, points: Floats) -> dict[str, Floats]:
-    expanded = layout.expand(points)
-    return {str(name): np.asarray(values[0]) for name, values in expanded.data_vars.items()}
 
 
 def _ranks(score: Floats) -> Floats:
