@@ -77,6 +77,8 @@ if TYPE_CHECKING:
     from neartie.data.simulate import simulate_leaderboard as simulate_leaderboard
     from neartie.data.summary import describe as describe
     from neartie.inference.alignment import align_loadings as align_loadings
+    from neartie.inference.bootstrap_offset import BootstrapOffset as BootstrapOffset
+    from neartie.inference.bootstrap_offset import bootstrap_offsets as bootstrap_offsets
     from neartie.inference.bradley_terry import fit_bradley_terry as fit_bradley_terry
     from neartie.inference.bradley_terry_bootstrap import (
         bootstrap_bradley_terry as bootstrap_bradley_terry,
@@ -93,6 +95,12 @@ if TYPE_CHECKING:
     from neartie.inference.mirt_scales import MirtDifScales as MirtDifScales
     from neartie.inference.posterior_file import read_posterior as read_posterior
     from neartie.inference.posterior_file import write_posterior as write_posterior
+    from neartie.inference.residual_dif_bootstrap import (
+        ResidualDifBootstrap as ResidualDifBootstrap,
+    )
+    from neartie.inference.residual_dif_bootstrap import (
+        draw_residual_dif_bootstrap as draw_residual_dif_bootstrap,
+    )
     from neartie.inference.residual_dif_draws import ResidualDifDraws as ResidualDifDraws
     from neartie.inference.residual_dif_draws import draw_residual_dif as draw_residual_dif
     from neartie.inference.score_models import ScoredModels as ScoredModels
@@ -123,6 +131,7 @@ _HOMES = {
     "AuditCollection": "neartie.audits.collection",
     "AuditSettings": "neartie.audits.settings",
     "Battles": "neartie.data.battles",
+    "BootstrapOffset": "neartie.inference.bootstrap_offset",
     "BradleyTerryFit": "neartie.inference.bradley_terry_result",
     "BradleyTerryPriors": "neartie.models.bradley_terry_priors",
     "Calibration": "neartie.inference.calibration_result",
@@ -147,6 +156,7 @@ _HOMES = {
     "NearTieAudit": "neartie.audits.result",
     "PredictiveChecks": "neartie.audits.predictive_result",
     "Replication": "neartie.audits.replication",
+    "ResidualDifBootstrap": "neartie.inference.residual_dif_bootstrap",
     "ResidualDifDraws": "neartie.inference.residual_dif_draws",
     "ResidualDifPriors": "neartie.models.priors",
     "Responses": "neartie.data.responses",
@@ -166,6 +176,7 @@ _HOMES = {
     "audit_collection": "neartie.audits.collection",
     "audit_near_ties": "neartie.audits.near_tie",
     "bootstrap_bradley_terry": "neartie.inference.bradley_terry_bootstrap",
+    "bootstrap_offsets": "neartie.inference.bootstrap_offset",
     "build_bradley_terry": "neartie.models.bradley_terry_model",
     "build_mirt_dif": "neartie.models.mirt_dif",
     "build_residual_dif": "neartie.models.residual_dif_model",
@@ -182,6 +193,7 @@ _HOMES = {
     "describe": "neartie.data.summary",
     "diagnostics": "neartie.inference.diagnostics",
     "draw_residual_dif": "neartie.inference.residual_dif_draws",
+    "draw_residual_dif_bootstrap": "neartie.inference.residual_dif_bootstrap",
     "exact_common_models": "neartie.audits.collection",
     "fit": "neartie.inference.fit",
     "fit_bradley_terry": "neartie.inference.bradley_terry",
@@ -227,6 +239,7 @@ __all__ = [
     "AuditCollection",
     "AuditSettings",
     "Battles",
+    "BootstrapOffset",
     "BradleyTerryFit",
     "BradleyTerryPriors",
     "Calibration",
@@ -251,6 +264,7 @@ __all__ = [
     "NearTieAudit",
     "PredictiveChecks",
     "Replication",
+    "ResidualDifBootstrap",
     "ResidualDifDraws",
     "ResidualDifPriors",
     "Responses",
@@ -271,6 +285,7 @@ __all__ = [
     "audit_collection",
     "audit_near_ties",
     "bootstrap_bradley_terry",
+    "bootstrap_offsets",
     "build_bradley_terry",
     "build_mirt_dif",
     "build_residual_dif",
@@ -287,6 +302,7 @@ __all__ = [
     "describe",
     "diagnostics",
     "draw_residual_dif",
+    "draw_residual_dif_bootstrap",
     "exact_common_models",
     "fit",
     "fit_bradley_terry",
