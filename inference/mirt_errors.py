@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from os import cpu_count
 from typing import Final
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.special import expit
 
+from neartie.inference.mirt_curvature import ItemParts, ability_curvature
 from neartie.inference.mirt_newton import MirtSummit
 from neartie.inference.mirt_objective import (
     Floats,
@@ -26,8 +24,6 @@ from neartie.inference.mirt_objective import (
 MOST_MODELS: Final = 2000
 #: Multiplications beyond which joint errors take minutes.
 MOST_WORK: Final = 4e11
-# Numbers that a block of items may hold.
-_NUMBERS: Final = 2**22
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -127,19 +123,12 @@ def joint_errors(problem: PenalisedMirt, summit: MirtSummit) -> JointErrors | No
     along these. What does not turn has no slope along them, so that its error is not touched.
     Expected scores :math:`\frac1n\sum_i P_{im}` have slopes in items and abilities (delta method).
     """
-    blocks = item_blocks(problem, summit.state)
     try:
-        root = np.linalg.inv(np.linalg.cholesky(blocks))
+        parts = _ItemErrors.at(problem, summit)
     except LinAlgError:
         return None
     k, n_model = problem.dimension, problem.n_model
-    parts = _ItemParts(problem=problem, summit=summit, root=root)
-    found = parts.over(parts.products)
-    total = next(found)
-    for following in found:
-        for sums, part in zip(total, following, strict=True):
-            sums += part
-    system, cross, own, of_sums, abilities_sums, scores_sums = total
+    system, cross, own, of_sums, abilities_sums, scores_sums = parts.total(parts.products)
     if problem.sums_over_items:
         # Without the directions that would change the sums of effects over items.
         for sums, left, right in (
@@ -148,17 +137,12 @@ def joint_errors(problem: PenalisedMirt, summit: MirtSummit) -> JointErrors | No
             (own, scores_sums, scores_sums),
         ):
             sums -= left.T @ np.linalg.solve(of_sums, right)
-    np.negative(system, out=system)
-    within = model_blocks(problem, summit.point, summit.state)
+    system = ability_curvature(problem, summit, system)
     slope = _slopes(problem, summit.point, summit.state.design) / problem.n_item
     gradient = slope.T @ summit.point.item[:, :k]
     np.negative(cross, out=cross)
     for m in range(n_model):
-        mine = slice(m * k, (m + 1) * k)
-        system[mine, mine] += within[m]
-        cross[mine, m] += gradient[m]
-    turns = _rotations(summit.point.ability)
-    system += float(np.median(np.diag(system))) * (turns @ turns.T)
+        cross[m * k : (m + 1) * k, m] += gradient[m]
     try:
         lower = cholesky(system, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
@@ -171,53 +155,8 @@ def joint_errors(problem: PenalisedMirt, summit: MirtSummit) -> JointErrors | No
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class _ItemParts:
-    """Items by blocks: rows of each are whitened by the root of its own second derivatives.
-
-    Attributes
-    ----------
-    problem : PenalisedMirt
-    summit : MirtSummit
-    root : (n_item, q, q) float
-        Inverses of the lower Cholesky factors of the items' blocks, q parameters an item.
-    """
-
-    problem: PenalisedMirt
-    summit: MirtSummit
-    root: Floats
-
-    def spans(self) -> list[slice]:
-        """Return blocks of items."""
-        width = len(self.problem.mean) * self.problem.n_model * self.problem.dimension
-        step = max(1, _NUMBERS // width)
-        return [
-            slice(start, min(start + step, self.problem.n_item))
-            for start in range(0, self.problem.n_item, step)
-        ]
-
-    def over[T](self, work: Callable[[slice], T]) -> Iterator[T]:
-        """Yield what the work gives for each block, in their order, computed two at a time."""
-        with ThreadPoolExecutor(max_workers=min(2, cpu_count() or 1)) as pool:
-            yield from pool.map(work, self.spans())
-
-    def coupling(self, rows: slice) -> Floats:
-        """Return whitened second derivatives with all abilities, (n q, n_model dimension)."""
-        problem, point, state = self.problem, self.summit.point, self.summit.state
-        k, q = problem.dimension, len(problem.mean)
-        loading = point.item[rows, :k]
-        found = np.einsum(
-            "im,qm,ik->iqmk", state.weight[rows], state.design, loading, optimize=True
-        )
-        for axis in range(k):
-            found[:, axis, :, axis] += state.residual[rows]
-        whitened = self.root[rows] @ found.reshape(len(loading), q, -1)
-        return np.asarray(whitened.reshape(len(loading) * q, -1))
-
-    def sums(self, rows: slice) -> Floats:
-        """Return the whitened sums of effects over items, (n q, n_family - 1)."""
-        first = self.problem.dimension + 1
-        part = self.root[rows][:, :, first:]
-        return part.reshape(-1, part.shape[2])
+class _ItemErrors(ItemParts):
+    """Items by blocks, with expected scores."""
 
     def products(self, rows: slice) -> list[Floats]:
         """Return the sums over these items of products of abilities, scores and constraints."""
@@ -260,23 +199,6 @@ def _slopes(
     """Return the slope of each probability in its logit, of cells without an answer too."""
     chance = expit(point.item[rows] @ design)
     return np.asarray(chance * (1 - chance))
-
-
-def _rotations(ability: Floats) -> Floats:
-    """Return orthonormal directions in which a rotation moves all abilities, in columns.
-
-    Between the principal axes of the abilities they are orthogonal by themselves.
-    """
-    square, axes = np.linalg.eigh(ability @ ability.T)
-    turned = axes.T @ ability
-    first, second = np.triu_indices(len(square), 1)
-    length = np.sqrt(np.maximum(square[first] + square[second], 0.0))
-    # Between two axes without abilities there is nothing to turn.
-    kept = length > 1e-8 * np.sqrt(max(float(square.max()), 1e-300))
-    first, second, length = first[kept], second[kept], length[kept]
-    turns = axes[None, :, first] * turned[second].T[:, None, :]
-    turns -= axes[None, :, second] * turned[first].T[:, None, :]
-    return np.asarray((turns / length).reshape(ability.size, -1))
 
 
 def _of_items(problem: PenalisedMirt, own: Floats) -> tuple[Floats, Floats]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from neartie.audits.collection_checks import CollectionChecks as CollectionChecks
     from neartie.audits.collection_checks import check_collection as check_collection
     from neartie.audits.common_models import compare_common_models as compare_common_models
+    from neartie.audits.compare_estimates import compare_estimates as compare_estimates
     from neartie.audits.confidence import calibrate_confidence as calibrate_confidence
     from neartie.audits.content_analysis import ContentAudit as ContentAudit
     from neartie.audits.content_analysis import analyse_content as analyse_content
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from neartie.audits.content_sheets import write_content_sheets as write_content_sheets
     from neartie.audits.control_comparison import ControlComparison as ControlComparison
     from neartie.audits.control_comparison import compare_controls as compare_controls
+    from neartie.audits.estimates_result import EstimateComparison as EstimateComparison
     from neartie.audits.family_shifts import FamilyShifts as FamilyShifts
     from neartie.audits.family_shifts import shift_families as shift_families
     from neartie.audits.further_checks import CheckChoices as CheckChoices
@@ -92,6 +94,9 @@ if TYPE_CHECKING:
     from neartie.inference.log_likelihood import add_log_likelihood as add_log_likelihood
     from neartie.inference.mirt_dif_map import fit_mirt_dif_map as fit_mirt_dif_map
     from neartie.inference.mirt_dif_result import MirtDifFit as MirtDifFit
+    from neartie.inference.mirt_laplace_draws import MirtLaplaceDraws as MirtLaplaceDraws
+    from neartie.inference.mirt_laplace_draws import draw_around_mode as draw_around_mode
+    from neartie.inference.mirt_laplace_draws import draw_mirt_laplace as draw_mirt_laplace
     from neartie.inference.mirt_scales import MirtDifScales as MirtDifScales
     from neartie.inference.posterior_file import read_posterior as read_posterior
     from neartie.inference.posterior_file import write_posterior as write_posterior
@@ -143,6 +148,7 @@ _HOMES = {
     "ControlComparison": "neartie.audits.control_comparison",
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
+    "EstimateComparison": "neartie.audits.estimates_result",
     "FamilyReplication": "neartie.audits.replication_families",
     "FamilyShifts": "neartie.audits.family_shifts",
     "FurtherChecks": "neartie.audits.further_checks",
@@ -152,6 +158,7 @@ _HOMES = {
     "MirtDifFit": "neartie.inference.mirt_dif_result",
     "MirtDifPriors": "neartie.models.priors",
     "MirtDifScales": "neartie.inference.mirt_scales",
+    "MirtLaplaceDraws": "neartie.inference.mirt_laplace_draws",
     "ModelRanking": "neartie.audits.rank_result",
     "NearTieAudit": "neartie.audits.result",
     "PredictiveChecks": "neartie.audits.predictive_result",
@@ -189,9 +196,12 @@ _HOMES = {
     "check_robustness": "neartie.audits.robustness",
     "compare_common_models": "neartie.audits.common_models",
     "compare_controls": "neartie.audits.control_comparison",
+    "compare_estimates": "neartie.audits.compare_estimates",
     "compare_models": "neartie.inference.compare_loo",
     "describe": "neartie.data.summary",
     "diagnostics": "neartie.inference.diagnostics",
+    "draw_around_mode": "neartie.inference.mirt_laplace_draws",
+    "draw_mirt_laplace": "neartie.inference.mirt_laplace_draws",
     "draw_residual_dif": "neartie.inference.residual_dif_draws",
     "draw_residual_dif_bootstrap": "neartie.inference.residual_dif_bootstrap",
     "exact_common_models": "neartie.audits.collection",
@@ -251,6 +261,7 @@ __all__ = [
     "ControlComparison",
     "ConvergenceError",
     "DataError",
+    "EstimateComparison",
     "FamilyReplication",
     "FamilyShifts",
     "FurtherChecks",
@@ -260,6 +271,7 @@ __all__ = [
     "MirtDifFit",
     "MirtDifPriors",
     "MirtDifScales",
+    "MirtLaplaceDraws",
     "ModelRanking",
     "NearTieAudit",
     "PredictiveChecks",
@@ -298,9 +310,12 @@ __all__ = [
     "check_robustness",
     "compare_common_models",
     "compare_controls",
+    "compare_estimates",
     "compare_models",
     "describe",
     "diagnostics",
+    "draw_around_mode",
+    "draw_mirt_laplace",
     "draw_residual_dif",
     "draw_residual_dif_bootstrap",
     "exact_common_models",
