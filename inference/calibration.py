@@ -131,13 +131,13 @@ def calibrate(
             found, true = dict(quantities(found, data)), dict(quantities(true, data))
         if ranking is not None:
             pairs.append(_pair_record(found[ranking], true[ranking][0]))
-            found = {**found, "rank": _ranks(found[ranking])}
-            true = {**true, "rank": _ranks(true[ranking])}
+            found = {**found, "rank": ranks_of(found[ranking])}
+            true = {**true, "rank": ranks_of(true[ranking])}
         for name, values in found.items():
             flattened = np.reshape(values, (draws, -1))
             own = np.reshape(true[name], -1)
             positions.setdefault(name, []).append(truth_positions(flattened, own, rng=generator))
-            correlations.setdefault(name, []).append(_lag_one(flattened))
+            correlations.setdefault(name, []).append(lag_one(flattened))
         if progress is not None:
             progress("calibrating", (done + 1) / n_replicates)
     return Calibration(
@@ -177,7 +177,7 @@ def truth_positions(draws: Floats, truth: Floats, *, rng: np.random.Generator) -
     return np.asarray((below + rng.random(truth.shape) * (equal + 1)) / (len(draws) + 1))
 
 
-def _ranks(score: Floats) -> Floats:
+def ranks_of(score: Floats) -> Floats:
     """Return the rank of each model in each draw, best 1."""
     places = np.argsort(np.argsort(-score, axis=1), axis=1)
     return np.asarray(places + 1.0)
@@ -191,7 +191,7 @@ def _pair_record(draws: Floats, truth: Floats) -> tuple[Floats, Floats, Floats]:
     return true, above[::2].mean(axis=0), above[1::2].mean(axis=0)
 
 
-def _lag_one(draws: Floats) -> float:
+def lag_one(draws: Floats) -> float:
     """Return the correlation of successive draws, the mean over quantities that vary."""
     centred = draws - draws.mean(axis=0)
     variance = (centred**2).mean(axis=0)

@@ -70,32 +70,60 @@ class Calibration:
         times their number. `p` is Bonferroni's of the three, `p_adjusted` Holm's over rows: the
         probability that a calibrated model has any row below alpha is at most alpha.
         """
-        rows = [self._row(name) for name in self.positions]
+        rows = [
+            position_row(name, positions, self.autocorrelation[name])
+            for name, positions in self.positions.items()
+        ]
         if self.pairs is not None:
             rows.append(self.pairs.row())
         table = pd.DataFrame(rows)
         return table.assign(p_adjusted=holm(table["p"]))
 
-    def _row(self, name: str) -> dict[str, Any]:
-        positions = self.positions[name]
-        distance = positions - 0.5
-        mean, error, p_mean = mean_test(positions.mean(axis=1), expected=0.5)
-        spread, spread_error, p_spread = mean_test(12 * (distance**2).mean(axis=1), expected=1.0)
-        tests = p_mean, p_spread, smallest_ecdf_p_value(positions)
-        covered = {share: np.abs(distance) <= share / 200 for share in (50, 95)}
-        return {
-            "quantity": name,
-            "n": positions.shape[1],
-            "mean_position": mean,
-            "mean_position_se": error,
-            "spread": spread,
-            "spread_se": spread_error,
-            "covered_50": float(covered[50].mean()),
-            "covered_95": float(covered[95].mean()),
-            "covered_95_se": mean_test(covered[95].mean(axis=1))[1],
-            "autocorrelation": self.autocorrelation[name],
-            "p": min(1.0, N_TEST * min(tests)),
-        }
+
+def position_row(name: str, positions: Floats, autocorrelation: float) -> dict[str, Any]:
+    """Return the row of a quantity in `Calibration.table`, but `p_adjusted`.
+
+    Parameters
+    ----------
+    name : str
+    positions : (n_replicate, n_component) float in (0, 1)
+    autocorrelation : float
+    """
+    distance = positions - 0.5
+    mean, error, p_mean = mean_test(positions.mean(axis=1), expected=0.5)
+    spread, spread_error, p_spread = mean_test(12 * (distance**2).mean(axis=1), expected=1.0)
+    tests = p_mean, p_spread, smallest_ecdf_p_value(positions)
+    covered = {share: np.abs(distance) <= share / 200 for share in (50, 95)}
+    return {
+        "quantity": name,
+        "n": positions.shape[1],
+        "mean_position": mean,
+        "mean_position_se": error,
+        "spread": spread,
+        "spread_se": spread_error,
+        "covered_50": float(covered[50].mean()),
+        "covered_95": float(covered[95].mean()),
+        "covered_95_se": mean_test(covered[95].mean(axis=1))[1],
+        "autocorrelation": autocorrelation,
+        "p": min(1.0, N_TEST * min(tests)),
+    }
+
+
+def order_slope(product: Floats, expected: Floats) -> tuple[float, float, float]:
+    """Return the slope of `PairRecords.slope` from its two sums, one of each a data set.
+
+    Parameters
+    ----------
+    product, expected : (n_replicate,) float
+
+    Returns
+    -------
+    slope, standard_error, p_value : float
+    """
+    slope = product.mean() / expected.mean()
+    error = (product - slope * expected).std(ddof=1) / expected.mean()
+    p = mean_test(product - expected)[2]
+    return float(slope), float(error / np.sqrt(len(product))), p
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,13 +160,7 @@ class PairRecords:
         """
         product = self._product(self.truth, self.even) + self._product(self.truth, self.odd)
         expected = 2 * self._product(self.even, self.odd)
-        slope = product.mean() / expected.mean()
-        error = (product - slope * expected).std(ddof=1) / expected.mean()
-        return (
-            float(slope),
-            float(error / np.sqrt(len(product))),
-            mean_test(product - expected)[2],
-        )
+        return order_slope(product, expected)
 
     def brier(self) -> tuple[float, float]:
         """Return the mean squared error of probabilities from half the draws, and its expectation.

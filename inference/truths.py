@@ -91,6 +91,18 @@ def truths_of(model: Any, *, priors: Mapping[str, Any] | None = None) -> Truths:
     return cast(Truths, getattr(import_module(module), name)(model, priors=chosen))
 
 
+def ranking_of(kind: str) -> str:
+    """Return the quantity that ranks models of a kind.
+
+    Examples
+    --------
+    >>> ranking_of("bradley-terry")
+    'strength'
+    """
+    module, name = _TRUTHS[kind]
+    return str(getattr(import_module(module), name).ranking)
+
+
 def zero_sum(
     rng: np.random.Generator, shape: tuple[int, ...], *, axes: tuple[int, ...] = (-1,)
 ) -> Floats:

@@ -51,11 +51,58 @@ def ecdf_p_value(positions: ArrayLike, *, n_point: int = N_POINT) -> float:
     counts = (values[:, None] <= np.arange(1, n_point) / n_point).sum(axis=0)
     pointwise, transitions = _binomials(len(values), n_point)
     smallest = float(pointwise[np.arange(n_point - 1), counts].min())
-    inside = np.eye(1, len(values) + 1)[0]
+    return min(1.0, max(0.0, 1.0 - _chance_within(pointwise, transitions, smallest)))
+
+
+def ecdf_band(
+    n: int, *, level: float = 0.95, n_point: int = N_POINT
+) -> tuple[Floats, Floats, Floats]:
+    """Return the band that `ecdf_p_value` tests by: of shares of positions below each point.
+
+    Parameters
+    ----------
+    n : int
+        Positions.
+    level : float in (0, 1)
+        Chance that all of a path lies within, at least.
+    n_point : int
+
+    Returns
+    -------
+    point, low, high : (n_point - 1,) float in [0, 1]
+        A path outside somewhere has a p-value of at most 1 - level, and one within has not.
+
+    Examples
+    --------
+    >>> point, low, high = ecdf_band(100)
+    >>> middle = len(point) // 2
+    >>> point[middle], low[middle], high[middle]
+    (np.float64(0.5), np.float64(0.37), np.float64(0.63))
+    """
+    pointwise, transitions = _binomials(n, n_point)
+    limits = np.unique(pointwise)
+    first, last = -1, len(limits) - 1
+    # the largest pointwise level that a path falls to with at most the probability 1 - level
+    while last - first > 1:
+        middle = (first + last) // 2
+        if 1.0 - _chance_within(pointwise, transitions, limits[middle]) <= 1.0 - level:
+            first = middle
+        else:
+            last = middle
+    within = pointwise > (limits[first] if first >= 0 else 0.0) * (1 + 1e-9)
+    count = np.arange(n + 1)
+    low = np.array([count[row].min() for row in within])
+    high = np.array([count[row].max() for row in within])
+    return np.arange(1, n_point) / n_point, low / n, high / n
+
+
+def _chance_within(pointwise: Floats, transitions: tuple[Floats, ...], smallest: float) -> float:
+    """Return the chance that a path has no pointwise p-value as small as this."""
+    inside = np.eye(1, pointwise.shape[1])[0]
     for step, transition in enumerate(transitions):
         # A slack of a few rounding errors: equal p-values of two points count as equal.
         inside = (inside @ transition) * (pointwise[step] > smallest * (1 + 1e-9))
-    return min(1.0, max(0.0, 1.0 - float(inside.sum())))
+    return float(inside.sum())
 
 
 def smallest_ecdf_p_value(positions: Floats) -> float:

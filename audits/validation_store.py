@@ -1,0 +1,98 @@
+"""Finished data sets of a validation, a line each, so that a stopped run goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final
+
+from neartie.data.errors import DataError
+from neartie.data.files import to_json, write_text_atomic
+from neartie.data.tabular import os_reason
+
+RECORDS: Final = "data_sets.jsonl"
+
+
+class RecordStore:
+    """Records by the number of their data set; the file grows by a line each.
+
+    Parameters
+    ----------
+    folder : path or None
+        None keeps them in memory only.
+    signature : dict
+        What a stored run must share with this one to be continued by it.
+
+    Raises
+    ------
+    DataError
+        If the folder holds the data sets of another design, or a damaged file.
+
+    Notes
+    -----
+    A kill leaves at worst half a line at the end, which is dropped: the data set is drawn again,
+    to the same numbers.
+    """
+
+    def __init__(self, folder: str | PathLike[str] | None, signature: dict[str, Any]) -> None:
+        self.path = Path(folder) / RECORDS if folder is not None else None
+        # as it reads back
+        self.signature: dict[str, Any] = json.loads(to_json(signature))
+        self.done: dict[int, dict[str, Any]] = {}
+        if self.path is not None:
+            if self.path.exists():
+                self.done = self._load(self.path)
+            self.save()
+
+    def _load(self, path: Path) -> dict[int, dict[str, Any]]:
+        try:
+            head, *lines = path.read_text(encoding="utf-8").split("\n")
+            stored = json.loads(head)
+            # what follows the last line end was cut off by a kill
+            records = [json.loads(line) for line in lines[:-1]]
+            done = {int(record["data_set"]): record for record in records}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{path} is damaged; delete it to start anew") from error
+        if stored != self.signature:
+            raise DataError(
+                f"{path} belongs to a validation with another {_differing(stored, self.signature)}; "
+                "name another folder, or delete it"
+            )
+        return done
+
+    def save(self) -> None:
+        """Write all records in order, or leave the file as it was."""
+        if self.path is None:
+            return
+        parts = [self.signature, *(self.done[number] for number in sorted(self.done))]
+        write_text_atomic("".join(f"{_line(part)}\n" for part in parts), self.path)
+
+    def add(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Keep a record, on disk at once where there is a folder; return it as it reads back."""
+        line = _line(record)
+        found: dict[str, Any] = json.loads(line)
+        self.done[int(found["data_set"])] = found
+        if self.path is not None:
+            try:
+                with self.path.open("a", encoding="utf-8", newline="\n") as stream:
+                    stream.write(f"{line}\n")
+            except OSError as error:
+                raise DataError(f"{self.path} cannot be written: {os_reason(error)}") from error
+        return found
+
+
+def _line(content: Any) -> str:
+    return json.dumps(json.loads(to_json(content)), ensure_ascii=False)
+
+
+def _differing(stored: Any, own: dict[str, Any]) -> str:
+    """Return in words what two signatures differ in."""
+    if not isinstance(stored, dict):
+        return "design"
+    names = [name for name in own if stored.get(name) != own[name]]
+    before, now = stored.get("design"), own.get("design")
+    if "design" in names and isinstance(before, dict) and isinstance(now, dict):
+        parts = [part for part in now if before.get(part) != now[part]]
+        names = [*(name for name in names if name != "design"), *parts]
+    return " and ".join(names) or "design"
