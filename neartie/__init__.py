@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from neartie.audits.collection_checks import CollectionChecks as CollectionChecks
     from neartie.audits.collection_checks import check_collection as check_collection
     from neartie.audits.common_models import compare_common_models as compare_common_models
+    from neartie.audits.compare import compare as compare
     from neartie.audits.compare_estimates import compare_estimates as compare_estimates
+    from neartie.audits.comparison import Comparison as Comparison
+    from neartie.audits.comparison_settings import ComparisonSettings as ComparisonSettings
     from neartie.audits.confidence import calibrate_confidence as calibrate_confidence
     from neartie.audits.content_analysis import ContentAudit as ContentAudit
     from neartie.audits.content_analysis import analyse_content as analyse_content
@@ -64,6 +67,8 @@ if TYPE_CHECKING:
     from neartie.audits.screen import screen_items as screen_items
     from neartie.audits.screen_result import ItemScreen as ItemScreen
     from neartie.audits.settings import AuditSettings as AuditSettings
+    from neartie.audits.validation import validate_design as validate_design
+    from neartie.audits.validation_result import DesignValidation as DesignValidation
     from neartie.data.battle_order import report_positions as report_positions
     from neartie.data.battle_order import resolve_swapped as resolve_swapped
     from neartie.data.battles import Battles as Battles
@@ -127,6 +132,7 @@ if TYPE_CHECKING:
     from neartie.report.rank_files import write_ranking as write_ranking
     from neartie.report.score_files import write_scorecard as write_scorecard
     from neartie.report.screen_files import write_screen as write_screen
+    from neartie.report.validation_files import write_validation as write_validation
 
 __version__ = "0.1.0"
 
@@ -149,6 +155,7 @@ _HOMES = {
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
     "EstimateComparison": "neartie.audits.estimates_result",
+    "DesignValidation": "neartie.audits.validation_result",
     "FamilyReplication": "neartie.audits.replication_families",
     "FamilyShifts": "neartie.audits.family_shifts",
     "FurtherChecks": "neartie.audits.further_checks",
@@ -194,6 +201,9 @@ _HOMES = {
     "check_posterior": "neartie.audits.posterior_checks",
     "check_prior": "neartie.audits.posterior_checks",
     "check_robustness": "neartie.audits.robustness",
+    "Comparison": "neartie.audits.comparison",
+    "ComparisonSettings": "neartie.audits.comparison_settings",
+    "compare": "neartie.audits.compare",
     "compare_common_models": "neartie.audits.common_models",
     "compare_controls": "neartie.audits.control_comparison",
     "compare_estimates": "neartie.audits.compare_estimates",
@@ -232,6 +242,7 @@ _HOMES = {
     "screen_items": "neartie.audits.screen",
     "shift_families": "neartie.audits.family_shifts",
     "simulate_leaderboard": "neartie.data.simulate",
+    "validate_design": "neartie.audits.validation",
     "what_would_it_take": "neartie.audits.rank_needs",
     "who_decides": "neartie.audits.rank_deciders",
     "write_audit": "neartie.report.audit_files",
@@ -242,6 +253,7 @@ _HOMES = {
     "write_ranking": "neartie.report.rank_files",
     "write_scorecard": "neartie.report.score_files",
     "write_screen": "neartie.report.screen_files",
+    "write_validation": "neartie.report.validation_files",
 }
 
 __all__ = [
@@ -256,6 +268,8 @@ __all__ = [
     "CaveatWarning",
     "CheckChoices",
     "CollectionChecks",
+    "Comparison",
+    "ComparisonSettings",
     "ContentAudit",
     "ContentAxes",
     "ControlComparison",
@@ -308,6 +322,7 @@ __all__ = [
     "check_posterior",
     "check_prior",
     "check_robustness",
+    "compare",
     "compare_common_models",
     "compare_controls",
     "compare_estimates",
@@ -346,6 +361,7 @@ __all__ = [
     "screen_items",
     "shift_families",
     "simulate_leaderboard",
+    "validate_design",
     "what_would_it_take",
     "who_decides",
     "write_audit",
@@ -356,6 +372,7 @@ __all__ = [
     "write_ranking",
     "write_scorecard",
     "write_screen",
+    "write_validation",
 ]
 
 

@@ -1,0 +1,201 @@
+"""The rungs of the ladder: from the audit's point estimate to the full posterior, half by half."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from neartie.audits.comparison_base import ComparisonBase, ComparisonHalf
+from neartie.audits.comparison_settings import (
+    ADVI,
+    FULL,
+    PATHFINDER,
+    PLUG_IN,
+    RESIDUAL,
+    ComparisonSettings,
+)
+from neartie.audits.half_draws import HalfDraws
+from neartie.data.errors import CaveatWarning
+from neartie.inference.engine_draws import Progress
+from neartie.inference.fit import fit
+
+type Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class RungTask:
+    """What a rung is made from, in one half.
+
+    Attributes
+    ----------
+    base : ComparisonBase
+    half : ComparisonHalf
+    settings : ComparisonSettings
+    seed : int
+        The rung's and half's own.
+    checkpoint : path or None
+        File from which a stopped sampler goes on.
+    cores : int or None
+    progress : callable
+        Takes (step, share done).
+    """
+
+    base: ComparisonBase
+    half: ComparisonHalf
+    settings: ComparisonSettings
+    seed: int
+    checkpoint: Path | None
+    cores: int | None
+    progress: Progress
+
+    @property
+    def dimension(self) -> int:
+        """K of the models that are fitted."""
+        return self.settings.dimensions(*self.base.audit.k)[self.half.number]
+
+    @property
+    def columns(self) -> NDArray[np.intp]:
+        """(n_representative,) int: position of every representative's family."""
+        families = np.array(self.base.families)
+        return np.searchsorted(families, self.half.family[self.half.representatives])
+
+
+def plug_in_draws(task: RungTask) -> HalfDraws:
+    """Return the audit's estimate as one draw (P0, eq 3)."""
+    fit = task.half.plug_in
+    return HalfDraws(
+        easiness=fit.order_easiness[None],
+        effects=fit.effects[None],
+        predictor=_beside_offset(task, fit.order_easiness[None], fit.effects[None]),
+        facts={"converged": "yes" if fit.converged else "no", "verdict": "The audit's estimate."},
+    )
+
+
+def residual_draws(task: RungTask) -> HalfDraws:
+    """Return draws of item effects beside the audit's fixed offset."""
+    from neartie.inference.residual_dif_draws import draw_residual_dif
+
+    half = task.half
+    drawn = draw_residual_dif(
+        half.values,
+        family=half.family,
+        offset=half.offset,
+        penalty=task.base.settings.penalty,
+        draws=task.settings.draws,
+        rng=task.seed,
+    )
+    return HalfDraws(
+        easiness=drawn.easiness,
+        effects=drawn.effects,
+        predictor=_beside_offset(task, drawn.easiness, drawn.effects),
+        facts=dict(drawn.facts),
+    )
+
+
+def _beside_offset(task: RungTask, easiness: Floats, effects: Floats) -> Callable[[int], Floats]:
+    offset, columns = task.half.offset[:, task.half.representatives], task.columns
+    return lambda s: offset + easiness[s][:, None] + effects[s][:, columns]
+
+
+def posterior_draws(task: RungTask, *, engine: str) -> HalfDraws:
+    """Return draws of the multidimensional model with family effects, by an engine of `fit`."""
+    settings = task.settings
+    sampled = engine in ("gibbs", "nuts")
+    lengths: dict[str, Any] = {"draws": settings.draws}
+    if sampled:
+        each = settings.draws // settings.chains
+        longer = 1 if engine == "gibbs" else settings.thin
+        lengths = {"draws": each * longer, "tune": settings.tune, "chains": settings.chains}
+    if engine == "gibbs":
+        lengths |= {
+            "thin": settings.thin,
+            "min_ess": settings.min_ess,
+            "checkpoint": task.checkpoint,
+        }
+    with warnings.catch_warnings():
+        # What it says is kept as the verdict, and shown with the rung.
+        warnings.simplefilter("ignore", CaveatWarning)
+        tree = fit(
+            task.half.responses,
+            kind="mirt-dif",
+            options={"dimension": task.dimension, **task.settings.options},
+            engine=engine,
+            cores=task.cores,
+            progress=task.progress,
+            rng=task.seed,
+            **lengths,
+        )
+    return draws_of_posterior(task, tree)
+
+
+def draws_of_posterior(task: RungTask, tree: xr.DataTree) -> HalfDraws:
+    """Return the draws of a posterior of MIRT-DIF, in the order of the half.
+
+    Parameters
+    ----------
+    task : RungTask
+    tree : DataTree
+        Of `fit`.
+
+    Returns
+    -------
+    HalfDraws
+        As many draws as the settings ask for, spread evenly.
+    """
+    half = task.half
+    draws = tree["posterior"].to_dataset().stack(sample=("chain", "draw"))
+    n = draws.sizes["sample"]
+    kept = np.linspace(0, n - 1, task.settings.draws).round().astype(np.intp)
+    draws = draws.isel(sample=kept)
+    rows = _positions(draws["item"].to_numpy(), half.responses.item_ids)
+    models = np.array(half.responses.model_ids)[half.representatives]
+    people = _positions(draws["model"].to_numpy(), models.tolist())
+    named = _positions(draws["family"].to_numpy(), list(task.base.families))
+    easiness = draws["easiness"].transpose("sample", "item").to_numpy()[:, rows]
+    effects = draws["dif"].transpose("sample", "item", "family").to_numpy()[:, rows][:, :, named]
+    loading = draws["loading"].transpose("sample", "item", "factor").to_numpy()[:, rows]
+    ability = draws["ability"].transpose("sample", "factor", "model").to_numpy()[:, :, people]
+    columns = task.columns
+
+    def predictor(s: int) -> Floats:
+        return np.asarray(loading[s] @ ability[s] + easiness[s][:, None] + effects[s][:, columns])
+
+    names = ("converged", "verdict", "max_rhat", "min_ess_bulk", "min_ess_tail", "pareto_k")
+    facts = {name: tree.attrs[name] for name in names}
+    return HalfDraws(easiness=easiness, effects=effects, predictor=predictor, facts=facts)
+
+
+def _positions(labels: NDArray[Any], wanted: list[str] | tuple[str, ...]) -> NDArray[np.intp]:
+    place = {str(label): i for i, label in enumerate(labels)}
+    return np.array([place[name] for name in wanted], dtype=np.intp)
+
+
+def full_draws(task: RungTask) -> HalfDraws:
+    """Return draws of the full posterior."""
+    return posterior_draws(task, engine=task.settings.engine)
+
+
+def advi_draws(task: RungTask) -> HalfDraws:
+    """Return draws of the normal density that variational inference finds."""
+    return posterior_draws(task, engine="advi")
+
+
+def pathfinder_draws(task: RungTask) -> HalfDraws:
+    """Return draws of pathfinder's approximation."""
+    return posterior_draws(task, engine="pathfinder")
+
+
+DRAWERS: Final[dict[str, Callable[[RungTask], HalfDraws]]] = {
+    PLUG_IN: plug_in_draws,
+    RESIDUAL: residual_draws,
+    PATHFINDER: pathfinder_draws,
+    ADVI: advi_draws,
+    FULL: full_draws,
+}
