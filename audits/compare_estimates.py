@@ -284,7 +284,7 @@ def _caveats(
     for name, one in reference.quantities.items():
         if one.converged != "yes":
             what = name.replace("_", " ")
-            found.append(f"of the posterior of {what}, nothing can be said: {one.verdict}")
+            found.append(f"the posterior of {what} is not to be relied on. {one.verdict}")
     lost = sorted({one.estimator for one in printed if not one.converged})
     if lost:
         found.append(f"not converged: {', '.join(lost)}")

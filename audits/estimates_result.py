@@ -193,7 +193,10 @@ def sentence_of(row: Mapping[str, Any], *, level: float) -> str:
     what = str(row["quantity"]).replace("_", " ")
     head = f"{row['estimator']} with {row['se_name']}"
     if row["verdict"] == "cannot say":
-        return f"{head}, {what}: cannot say, for estimate or posterior is not converged."
+        return (
+            f"{head}, {what}: cannot say, for estimate or posterior is not converged (more draws "
+            "may help)."
+        )
     unit = f", stretched by {row['stretch']:.2f}" if abs(row["stretch"] - 1) > _UNIT else ""
     first = (
         f"{head}, {what}: intervals {row['verdict']}: {nominal} intervals hold "

@@ -18,6 +18,7 @@ import typer
 import neartie
 from neartie.cli.audit import audit
 from neartie.cli.check import check
+from neartie.cli.compare_estimates import comparisons
 from neartie.cli.content_audit import content_audit
 from neartie.cli.demo import demo
 from neartie.cli.describe import describe
@@ -28,6 +29,7 @@ from neartie.cli.score import score
 from neartie.cli.screen import screen
 from neartie.cli.screen_experiment import experiments
 from neartie.cli.simulate import simulate
+from neartie.cli.validate import validations
 from neartie.data.errors import CaveatWarning, ConvergenceError, DataError
 from neartie.data.wording import printable
 
@@ -51,9 +53,11 @@ app.command()(screen)
 app.add_typer(fits)
 app.command()(check)
 app.command()(rank)
+app.add_typer(comparisons)
 app.command()(score)
 app.add_typer(experiments)
 app.command()(simulate)
+app.add_typer(validations)
 
 
 def _print_version(wanted: bool) -> None:
