@@ -275,6 +275,7 @@ __all__ = [
     "ControlComparison",
     "ConvergenceError",
     "DataError",
+    "DesignValidation",
     "EstimateComparison",
     "FamilyReplication",
     "FamilyShifts",
