@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +18,23 @@ from neartie.cli.audit_checks import (
     forget_unfinished,
 )
 from neartie.cli.audit_collection import run_collection
+from neartie.cli.audit_options import (
+    ALPHA,
+    AlphaOption,
+    BootstrapsOption,
+    ConstantItems,
+    ConstantItemsOption,
+    ControlsOption,
+    CyclesOption,
+    Decomposition,
+    DecompositionOption,
+    KOption,
+    MinFamilySizeOption,
+    OwnerCapOption,
+    Rule,
+    RuleOption,
+    audit_settings,
+)
 from neartie.cli.benchmarks import find_benchmarks
 from neartie.cli.dask_client import DaskOption, dask_client
 from neartie.cli.options import (
@@ -51,28 +66,6 @@ if TYPE_CHECKING:
 OUTPUT = Path("neartie-report")
 
 
-class Rule(StrEnum):
-    """How the dimension is chosen from the loss curve."""
-
-    one_se = "one-se"
-    paired = "paired"
-    minimum = "minimum"
-
-
-class ConstantItems(StrEnum):
-    """Whether constant items may be anchors."""
-
-    keep = "keep"
-    drop = "drop"
-
-
-class Decomposition(StrEnum):
-    """How the spectral model is computed."""
-
-    exact = "exact"
-    randomized = "randomized"
-
-
 def audit(
     responses: Annotated[
         list[Path],
@@ -85,53 +78,17 @@ def audit(
     ],
     items: ItemsOption = None,
     models: ModelsOption = None,
-    k: Annotated[
-        str | None,
-        typer.Option(
-            "--k", help="Dimension of the spectral model, such as 8, or 4,8 for halves 0 and 1."
-        ),
-    ] = None,
-    alpha: Annotated[
-        str,
-        typer.Option(
-            "--alpha",
-            help="Fraction of items to keep as anchors; more of them, after commas, are "
-            "a sensitivity analysis.",
-        ),
-    ] = "0.5,0.3,0.7",
-    controls: Annotated[
-        int, typer.Option("--controls", min=0, help="Number of matched random subtests.")
-    ] = 1000,
-    bootstraps: Annotated[
-        int, typer.Option("--bootstraps", min=0, help="Number of recomposed benchmarks.")
-    ] = 2000,
-    min_family_size: Annotated[
-        int, typer.Option("--min-family-size", min=1, help="Drop families with fewer models.")
-    ] = 20,
-    owner_cap: Annotated[
-        int, typer.Option("--owner-cap", min=1, help="Most models of one owner and family.")
-    ] = 5,
+    k: KOption = None,
+    alpha: AlphaOption = ALPHA,
+    controls: ControlsOption = 1000,
+    bootstraps: BootstrapsOption = 2000,
+    min_family_size: MinFamilySizeOption = 20,
+    owner_cap: OwnerCapOption = 5,
     missing: MissingOption = Missing.stop,
-    constant_items: Annotated[
-        ConstantItems,
-        typer.Option(
-            "--constant-items", help="Whether items answered alike by all can be anchors."
-        ),
-    ] = ConstantItems.keep,
-    rule: Annotated[
-        Rule, typer.Option("--rule", help="How to choose K from the held-out losses.")
-    ] = Rule.one_se,
-    cycles: Annotated[
-        int | None,
-        typer.Option(
-            "--cycles",
-            min=1,
-            help="Stop the DIF fit after so many cycles (the paper: 5) instead of at its optimum.",
-        ),
-    ] = None,
-    decomposition: Annotated[
-        Decomposition, typer.Option("--decomposition", help="Exact, or randomized as in the paper.")
-    ] = Decomposition.exact,
+    constant_items: ConstantItemsOption = ConstantItems.keep,
+    rule: RuleOption = Rule.one_se,
+    cycles: CyclesOption = None,
+    decomposition: DecompositionOption = Decomposition.exact,
     screen: Annotated[
         ScreenFirst,
         typer.Option(
@@ -302,57 +259,3 @@ def run_audit(
             f"\nReport: {out / 'report.html'} (numbers in {out / 'summary.json'} and CSV beside it)"
         )
     return result
-
-
-def audit_settings(k: str | None, *, alpha: str, **others: Any) -> AuditSettings:
-    """Return the settings that options describe.
-
-    Parameters
-    ----------
-    k, alpha : str
-        As typed.
-    **others
-        Further settings.
-
-    Raises
-    ------
-    DataError
-        If a value is impossible; names the option.
-    """
-    from neartie.audits.settings import AuditSettings
-    from neartie.data.errors import DataError
-
-    fractions = [part for part in alpha.split(",") if part.strip()]
-    try:
-        return AuditSettings(dimension=_dimension(k), alpha=fractions, **others)
-    except ValueError as error:
-        raise DataError(_in_options(str(error))) from error
-
-
-def _in_options(message: str) -> str:
-    """Name options in place of settings, for the user at the keyboard."""
-    message = re.sub(r"^dimension\b", "--k", message)
-    message = re.sub(r"^alpha\b", "--alpha", message)
-    # of what is read as a number, only the fraction is typed
-    return re.sub(r"^expected a number", "--alpha: expected a number", message)
-
-
-def _dimension(text: str | None) -> int | tuple[int, int] | None:
-    """Return the dimensions that `--k` names.
-
-    Examples
-    --------
-    >>> _dimension("8"), _dimension("4,8")
-    (8, (4, 8))
-    """
-    if text is None:
-        return None
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 2):
-        raise ValueError(
-            f"--k takes one whole number, or two for halves 0 and 1, such as 4,8; got {text!r}"
-        )
-    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])

@@ -71,7 +71,7 @@ def sample(
     from neartie.audits.content_sample import sample_content
     from neartie.audits.content_sheets import write_content_sheets
     from neartie.audits.near_tie import audit_near_ties
-    from neartie.cli.audit import audit_settings
+    from neartie.cli.audit_options import audit_settings
     from neartie.data.errors import DataError
 
     settings = audit_settings(

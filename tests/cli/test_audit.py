@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from neartie.cli.app import main
-from neartie.cli.audit import _dimension
+from neartie.cli.audit_options import _dimension
 from neartie.data.files import write_csv_atomic
 from neartie.data.simulate import simulate_leaderboard
 
