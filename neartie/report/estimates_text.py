@@ -17,6 +17,7 @@ _SAID: Final = {
     "hold more": "hold more than they say",
     "cannot say": "cannot be judged",
 }
+_SHORT: Final = {"hold": "yes", "hold less": "less", "hold more": "more", "cannot say": "?"}
 
 
 def estimates_answer(found: EstimateComparison) -> str:
@@ -65,21 +66,25 @@ def estimates_text(found: EstimateComparison) -> str:
     """
     parts = [_wrapped(f"Warning: {printable(text)}") for text in found.warnings]
     parts.append(_wrapped(estimates_answer(found)))
-    lines = [
-        f"{'SE ratio':>9} {'held':>6} {'differences':>12} {'off (sd)':>9} {'changed':>8}  estimator"
-    ]
+    lines = [f"{'SE ratio':>8} {'held':>6} {'pairs':>6} {'off':>5} {'changed':>7} {'hold':>4}  of"]
     for row in found.estimators.to_dict("records"):
         over = row["quantity"] in OVER_MODELS
         what = row["se_name"] if over else row["quantity"].replace("_", " ")
         lines.append(
-            f"{decimal(row['se_ratio'], digits=2):>9} {percent(row['mass']) + '%':>6} "
-            f"{percent(row['pair_mass']) + '%' if over else '':>12} "
-            f"{decimal(row['bias_rms_sd'], digits=2):>9} "
-            f"{count(row['n_changed']) if over else '':>8}  {row['estimator']}, {what}: "
-            f"{row['verdict']}"
+            f"{decimal(row['se_ratio'], digits=2):>8} {percent(row['mass']) + '%':>6} "
+            f"{percent(row['pair_mass']) + '%' if over else '':>6} "
+            f"{decimal(row['bias_rms_sd'], digits=2):>5} "
+            f"{count(row['n_changed']) if over else '':>7} {_SHORT[row['verdict']]:>4}  "
+            f"{row['estimator']}, {what}"
         )
     parts.append("\n".join(lines))
-    parts.append(_wrapped(f"The rule: {rule_of(found.level)}."))
+    parts.append(
+        _wrapped(
+            f"The rule: {rule_of(found.level)}. Off: root mean square of estimate minus posterior "
+            "mean, in posterior standard deviations. Pairs: held by intervals of differences; "
+            "changed: how many get another verdict."
+        )
+    )
     return "\n\n".join(parts)
 
 
