@@ -23,6 +23,7 @@ from neartie.audits.comparison_settings import (
     ComparisonSettings,
 )
 from neartie.audits.comparison_store import FOLDER, RungStore, fingerprint
+from neartie.audits.draw_anchors import DRAWS
 from neartie.audits.near_tie import audit_near_ties
 from neartie.audits.result import NearTieAudit
 from neartie.audits.rung_result import RungResult
@@ -227,7 +228,7 @@ def _anchor_table(base: ComparisonBase, rungs: list[RungResult]) -> pd.DataFrame
     table = base.audit.items[["item", "source", "half", "cell", "dif_range", "anchor"]].copy()
     for rung in rungs[1:]:
         table[f"dif_range_{rung.name}"] = rung.mean_range.ravel()
-        table[f"inclusion_{rung.name}"] = rung.share.ravel()
+        table[f"inclusion_{rung.name}"] = rung.chosen[DRAWS].ravel()
     return table
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from neartie.audits.comparison_rows import DIFFERS, MATCHES
-from neartie.audits.comparison_settings import FULL, PLUG_IN, ComparisonSettings
+from neartie.audits.comparison_claim import claim
+from neartie.audits.comparison_settings import ComparisonSettings
 from neartie.audits.result import NearTieAudit
 
 
@@ -114,63 +114,3 @@ class Comparison:
 
     def __str__(self) -> str:
         return self.claim()
-
-
-def claim(compared: Comparison) -> str:
-    """Return in words what the highest rung says of the plug-in, and whether it may be relied on.
-
-    Parameters
-    ----------
-    compared : Comparison
-
-    Returns
-    -------
-    str
-    """
-    band = compared.audit.band()
-    if band["rate"] is None:
-        return "The plug-in has no eligible pair, so that there is no rate to compare."
-    first = (
-        f"The cross-fitted plug-in reverses {_percent(band['rate'])} of "
-        f"{compared.audit.n_eligible:,} near ties"
-    )
-    if band["random_median"] is not None:
-        first += f" (matched-random median {_percent(band['random_median'])})"
-    said = [f"{first}."]
-    rungs = [name for name in compared.settings.ladder if name != PLUG_IN]
-    if not rungs:
-        return said[0]
-    top = rungs[-1]
-    name = "The full posterior" if top == FULL else f"The highest rung ({top})"
-    rows = compared.ladder[(compared.ladder["rung"] == top) & compared.ladder["low"].notna()]
-    parts = [
-        _cell_words({str(k): v for k, v in row.items()}, compared)
-        for row in rows.to_dict("records")
-    ]
-    if parts:
-        said.append(f"{name} says: {'; '.join(parts)}.")
-    fits = compared.rungs[compared.rungs["rung"] == top]
-    bad = fits[fits["converged"] != "yes"]
-    if len(bad):
-        said.append(
-            f"Its fit of half {', '.join(str(half) for half in bad['half'])} is not shown to have "
-            "converged, so that this may not be claimed yet."
-        )
-    return " ".join(said)
-
-
-def _cell_words(row: dict[str, Any], compared: Comparison) -> str:
-    rate = (
-        f"{row['anchors']} anchors on {row['scores']} scores {_percent(row['reversal_rate'])} "
-        f"({_percent(row['low'])} to {_percent(row['high'])})"
-    )
-    points = 100 * row["difference"]
-    if row["verdict"] == MATCHES:
-        return f"{rate}, which matches to within {100 * compared.settings.margin:g} points"
-    if row["verdict"] == DIFFERS:
-        return f"{rate}, {abs(points):.1f} points {'higher' if points > 0 else 'lower'}"
-    return f"{rate}, which cannot be told from it or from a difference"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

@@ -18,6 +18,7 @@ from neartie.data.files import to_json, write_bytes_atomic
 from neartie.data.responses import Responses
 
 FOLDER: Final = "rungs"
+_CHOSEN: Final = "chosen-"
 _ARRAYS: Final = tuple(f.name for f in fields(CellResult) if f.name not in ("anchors", "scores"))
 
 
@@ -67,7 +68,8 @@ class RungStore:
         """Keep a finished rung."""
         if self.folder is None:
             return
-        arrays = {"mean_range": rung.mean_range, "share": rung.share}
+        arrays = {"mean_range": rung.mean_range}
+        arrays |= {f"{_CHOSEN}{kind}": shares for kind, shares in rung.chosen.items()}
         for number, cell in enumerate(rung.cells):
             arrays |= {f"{name}-{number}": getattr(cell, name) for name in _ARRAYS}
         head = {
@@ -114,7 +116,11 @@ def _rung(head: dict[str, Any], arrays: dict[str, Any]) -> RungResult:
         spearman_d={kind: number(value) for kind, value in head["spearman_d"].items()},
         jaccard={kind: number(value) for kind, value in head["jaccard"].items()},
         mean_range=arrays["mean_range"],
-        share=arrays["share"],
+        chosen={
+            key.removeprefix(_CHOSEN): value
+            for key, value in arrays.items()
+            if key.startswith(_CHOSEN)
+        },
         facts=(first, second),
         seconds=head["seconds"],
     )

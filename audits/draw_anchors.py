@@ -52,6 +52,10 @@ class DrawAnchors:
         fixed = {PLUG_IN: self.plug_in.selected, MEAN: self.mean, INCLUSION: self.inclusion}
         return np.asarray(fixed[kind])
 
+    def shares(self, kind: str) -> Floats:
+        """Return how often every item is an anchor of one kind, (n_item,) in [0, 1]."""
+        return self.share if kind == DRAWS else self.selected(kind, 0).astype(np.float64)
+
 
 def choose_anchors(
     plug_in: Subtest,

@@ -57,8 +57,10 @@ class RungResult:
     cells : tuple of CellResult
     spearman_d, jaccard : dict of anchors to float
         Agreement with the plug-in, mean of the halves.
-    mean_range, share : (2, n_item) float
-        Of every half: D of the mean effects (logit); share of draws in which an item is an anchor.
+    mean_range : (2, n_item) float, logit
+        Of every half: D of the mean effects.
+    chosen : dict of anchors to (2, n_item) float in [0, 1]
+        Of every half: 1 for an anchor; of `draws` the share of draws in which an item is one.
     facts : (dict, dict)
         Of the fits of the halves.
     seconds : float
@@ -70,7 +72,7 @@ class RungResult:
     spearman_d: dict[str, float]
     jaccard: dict[str, float]
     mean_range: Floats
-    share: Floats
+    chosen: dict[str, Floats]
     facts: tuple[dict[str, Any], dict[str, Any]]
     seconds: float
 

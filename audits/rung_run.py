@@ -141,7 +141,7 @@ def judge_draws(
         spearman_d={kind: _mean([a.spearman_d[kind] for a in agreed]) for kind in kinds},
         jaccard={kind: _mean([a.jaccard[kind] for a in agreed]) for kind in kinds},
         mean_range=np.array([drawn.mean_range for drawn in halves]),
-        share=np.array([chosen.share for chosen in anchors]),
+        chosen={kind: np.array([own.shares(kind) for own in anchors]) for kind in kinds},
         facts=(halves[0].facts, halves[1].facts),
         seconds=time.perf_counter() - began,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from neartie.audits.comparison_base import ComparisonBase, ComparisonHalf
 from neartie.audits.comparison_settings import (
     ADVI,
+    BOOTSTRAP,
     FULL,
+    LAPLACE,
     PATHFINDER,
     PLUG_IN,
     RESIDUAL,
@@ -25,8 +27,12 @@ from neartie.audits.half_draws import HalfDraws
 from neartie.data.errors import CaveatWarning
 from neartie.inference.engine_draws import Progress
 from neartie.inference.fit import fit
+from neartie.inference.residual_dif_draws import ResidualDifDraws
 
 type Floats = NDArray[np.float64]
+
+# Share of draws that must differ from the one before, of every item.
+_RENEWED: Final = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -95,7 +101,88 @@ def residual_draws(task: RungTask) -> HalfDraws:
         easiness=drawn.easiness,
         effects=drawn.effects,
         predictor=_beside_offset(task, drawn.easiness, drawn.effects),
-        facts=dict(drawn.facts),
+        facts=_exact(drawn),
+    )
+
+
+def bootstrap_draws(task: RungTask) -> HalfDraws:
+    """Return draws of item effects beside offsets that bootstrap owners give."""
+    from neartie.inference.bootstrap_offset import bootstrap_offsets
+    from neartie.inference.residual_dif_bootstrap import draw_residual_dif_bootstrap
+
+    half, settings = task.half, task.settings
+    of_offsets, of_draws = np.random.default_rng(task.seed).spawn(2)
+    samples = bootstrap_offsets(
+        half.prepared.working,
+        owner=half.owner,
+        dimension=task.base.audit.k[half.number],
+        weight=half.prepared.patterns.count(half.before),
+        limit=task.base.settings.offset_limit,
+        n=settings.offsets,
+        rng=of_offsets,
+    )
+    drawn = draw_residual_dif_bootstrap(
+        half.values,
+        family=half.family,
+        # Equal response patterns share a row of the offset.
+        offsets=(sample.of_items(half.prepared.patterns.of_item) for sample in samples),
+        penalty=task.base.settings.penalty,
+        draws=settings.draws // settings.offsets,
+        rng=of_draws,
+    )
+    columns = task.columns
+
+    def predictor(s: int) -> Floats:
+        return drawn.linear_predictor(s, models=half.representatives, family=columns)
+
+    return HalfDraws(
+        easiness=drawn.draws.easiness,
+        effects=drawn.draws.effects,
+        predictor=predictor,
+        facts=_exact(drawn.draws) | {"offsets": settings.offsets},
+    )
+
+
+def _exact(drawn: ResidualDifDraws) -> dict[str, Any]:
+    """Return the facts of item effects beside an offset, whose chains leave no doubt."""
+    return dict(drawn.facts) | {
+        "converged": "yes" if drawn.renewed.min() >= _RENEWED else "no",
+        "verdict": "Items are independent here; their chains accept "
+        f"{100 * drawn.acceptance.mean():.0f} % of independent proposals on average, and at least "
+        f"{100 * drawn.renewed.min():.0f} % of the draws of an item differ from the one before.",
+    }
+
+
+def laplace_draws(task: RungTask) -> HalfDraws:
+    """Return draws of the normal density at the joint mode of the full model, scales held."""
+    from neartie.inference.mirt_laplace_draws import draw_mirt_laplace
+
+    half, options = task.half, task.settings.options
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CaveatWarning)
+        drawn = draw_mirt_laplace(
+            half.responses,
+            dimension=task.dimension,
+            priors=options.get("priors"),
+            zero_sum=options.get("zero_sum", "families"),
+            draws=task.settings.draws,
+            rng=task.seed,
+        )
+    mode = drawn.mode
+    rows = _positions(mode.items, half.responses.item_ids)
+    named = _positions(mode.families, task.base.families)
+    models = np.array(half.responses.model_ids)[half.representatives]
+    people = _positions(mode.models, models.tolist())
+    ended = "converged" if mode.converged else "did not converge"
+    return HalfDraws(
+        easiness=drawn.easiness[:, rows],
+        effects=drawn.effects[:, rows][:, :, named],
+        predictor=lambda s: drawn.linear_predictor(s, models=people)[rows],
+        facts=dict(drawn.facts)
+        | {
+            "converged": "not assessed" if mode.converged else "no",
+            "verdict": f"Approximation (laplace): the search for the mode {ended}; scales are held.",
+        },
     )
 
 
@@ -172,7 +259,7 @@ def draws_of_posterior(task: RungTask, tree: xr.DataTree) -> HalfDraws:
     return HalfDraws(easiness=easiness, effects=effects, predictor=predictor, facts=facts)
 
 
-def _positions(labels: NDArray[Any], wanted: list[str] | tuple[str, ...]) -> NDArray[np.intp]:
+def _positions(labels: Iterable[Any], wanted: list[str] | tuple[str, ...]) -> NDArray[np.intp]:
     place = {str(label): i for i, label in enumerate(labels)}
     return np.array([place[name] for name in wanted], dtype=np.intp)
 
@@ -195,6 +282,8 @@ def pathfinder_draws(task: RungTask) -> HalfDraws:
 DRAWERS: Final[dict[str, Callable[[RungTask], HalfDraws]]] = {
     PLUG_IN: plug_in_draws,
     RESIDUAL: residual_draws,
+    BOOTSTRAP: bootstrap_draws,
+    LAPLACE: laplace_draws,
     PATHFINDER: pathfinder_draws,
     ADVI: advi_draws,
     FULL: full_draws,

@@ -1,0 +1,175 @@
+"""How far every rung of the comparison is off, on leaderboards with known truth.
+
+    python benchmarks/comparison_recovery.py --folder STUDY                 # all; some core-hours
+    python benchmarks/comparison_recovery.py --folder STUDY --only "model 120 x 100"
+    python benchmarks/comparison_recovery.py --folder STUDY --write        # tables of what is there
+
+Every setting is kept in a folder of its own and goes on where it stopped; settings may run at the
+same time. Worlds: `model`, drawn from the full model itself; `leaderboard`, from
+`simulate_leaderboard`: models of an owner resemble each other, a quarter of the items have large
+effects that lean one way, loadings have one sign on the first dimension. `K` rows have the audit's
+dimension too small or too large.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+TABLE = Path(__file__).parents[1] / "docs" / "tables"
+RUNGS = ("residual", "residual-bootstrap", "laplace", "full")
+EFFECTS = {"no": 0, "weak": 1, "strong": 2}
+SIZES = {
+    "120 x 100": (120, 100, 4, 2),
+    "240 x 200": (240, 200, 4, 2),
+    "480 x 320": (480, 320, 5, 3),
+}
+REPLICATES = {"120 x 100": 60, "240 x 200": 40, "480 x 320": 15}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is drawn, and with which K it is audited."""
+
+    world: str
+    size: str
+    effects: str
+    k: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the folder and of rows."""
+        own = "" if self.k is None else f" K{self.k}"
+        return f"{self.world} {self.size} {self.effects}{own}"
+
+    def boards(self) -> Any:
+        """Return what draws."""
+        from neartie.audits.comparison_boards import DesignBoards, ModelBoards
+
+        n_items, n_models, n_families, k = SIZES[self.size]
+        strength = EFFECTS[self.effects]
+        if self.world == "model":
+            return ModelBoards(
+                n_items=n_items,
+                n_models=n_models,
+                n_owners=n_models // 2,
+                n_families=n_families,
+                dimension=k,
+                dif_scale=(0.0, 0.25, 0.75)[strength],
+            )
+        return DesignBoards(
+            design={
+                "n_items": n_items,
+                "n_models": n_models,
+                "n_owners": n_models // 2,
+                "families": n_families,
+                "n_dimensions": k,
+                "n_unclassified": 0,
+                "n_sources": 4,
+                "dif_effect": (0.0, 1.5, 3.0)[strength],
+            }
+        )
+
+    @property
+    def dimension(self) -> int:
+        """K of audit and models."""
+        return SIZES[self.size][3] if self.k is None else self.k
+
+
+def settings() -> list[Setting]:
+    """Return all settings, the quick ones first."""
+    found = [
+        Setting(world, size, effects)
+        for size in SIZES
+        for world in ("model", "leaderboard")
+        for effects in EFFECTS
+        if (world, size) != ("leaderboard", "480 x 320")
+    ]
+    more = [
+        Setting("leaderboard", "240 x 200", effects, k)
+        for k in (1, 8)
+        for effects in ("no", "strong")
+    ]
+    return found + more
+
+
+def run(setting: Setting, folder: Path, replicates: int | None) -> None:
+    """Draw and compare the leaderboards of a setting."""
+    from neartie.audits.compare_simulated import simulate_comparison
+    from neartie.audits.comparison_settings import ComparisonSettings
+    from neartie.audits.settings import AuditSettings
+
+    own = folder / setting.name.replace(" ", "_")
+    own.mkdir(parents=True, exist_ok=True)
+    began = time.process_time()
+    n = replicates or REPLICATES[setting.size]
+    simulate_comparison(
+        setting.boards(),
+        ComparisonSettings(
+            rungs=RUNGS, draws=200, offsets=20, chains=1, tune=300, thin=3, subtests=100
+        ),
+        audit=AuditSettings(
+            dimension=setting.dimension, controls=400, bootstraps=0, min_family_size=5, alpha=0.5
+        ),
+        replicates=n,
+        folder=own,
+        rng=20261130,
+    )
+    print(f"{setting.name}: {n} leaderboards, {time.process_time() - began:.0f} CPU s", flush=True)
+
+
+def read(setting: Setting, folder: Path) -> Any:
+    """Return what is finished of a setting, or None."""
+    import json
+
+    from neartie.audits.comparison_settings import ComparisonSettings
+    from neartie.audits.recovery import collect_recovery
+    from neartie.audits.settings import AuditSettings
+    from neartie.audits.validation_store import RECORDS
+
+    path = folder / setting.name.replace(" ", "_") / RECORDS
+    if not path.exists():
+        return None
+    lines = path.read_text(encoding="utf-8").split("\n")[1:-1]
+    if not lines:
+        return None
+    return collect_recovery(
+        [json.loads(line) for line in lines],
+        boards={},
+        settings=ComparisonSettings(),
+        audit=AuditSettings(),
+        seed=0,
+        versions={},
+    )
+
+
+def main() -> None:
+    """Run, or write tables of what is there."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--only", action="append", help="settings whose name begins so")
+    parser.add_argument("--replicates", type=int)
+    parser.add_argument("--show", action="store_true", help="print what is there")
+    chosen = parser.parse_args()
+    wanted = [
+        s for s in settings() if not chosen.only or any(s.name.startswith(o) for o in chosen.only)
+    ]
+    for setting in wanted:
+        if chosen.show:
+            found = read(setting, chosen.folder)
+            if found is not None:
+                print(setting.name, found.to_dict()["n_replicates"])
+                with pd.option_context("display.width", 250, "display.max_columns", 40):
+                    print(found.table.round(3).to_string())
+                    print(found.anchors.round(3).to_string())
+        else:
+            run(setting, chosen.folder, chosen.replicates)
+
+
+if __name__ == "__main__":
+    main()
