@@ -102,7 +102,7 @@ def audit_settings(k: str | None, *, alpha: str, **others: Any) -> AuditSettings
 
     fractions = [part for part in alpha.split(",") if part.strip()]
     try:
-        return AuditSettings(dimension=_dimension(k), alpha=fractions, **others)
+        return AuditSettings(dimension=given_dimension("--k", k), alpha=fractions, **others)
     except ValueError as error:
         raise DataError(_in_options(str(error))) from error
 
@@ -115,12 +115,17 @@ def _in_options(message: str) -> str:
     return re.sub(r"^expected a number", "--alpha: expected a number", message)
 
 
-def _dimension(text: str | None) -> int | tuple[int, int] | None:
-    """Return the dimensions that `--k` names.
+def given_dimension(option: str, text: str | None) -> int | tuple[int, int] | None:
+    """Return the dimensions that an option names.
+
+    Raises
+    ------
+    ValueError
+        If it names something else.
 
     Examples
     --------
-    >>> _dimension("8"), _dimension("4,8")
+    >>> given_dimension("--k", "8"), given_dimension("--k", "4,8")
     (8, (4, 8))
     """
     if text is None:
@@ -131,6 +136,6 @@ def _dimension(text: str | None) -> int | tuple[int, int] | None:
         numbers = []
     if len(numbers) not in (1, 2):
         raise ValueError(
-            f"--k takes one whole number, or two for halves 0 and 1, such as 4,8; got {text!r}"
+            f"{option} takes one whole number, or two for halves 0 and 1, such as 4,8; got {text!r}"
         )
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from neartie.cli.app import main
-from neartie.cli.audit_options import _dimension
+from neartie.cli.audit_options import given_dimension
 from neartie.data.files import write_csv_atomic
 from neartie.data.simulate import simulate_leaderboard
 
@@ -161,5 +161,5 @@ def test_demo_ends_by_saying_where_the_report_is(tmp_path, capsys):
 
 
 def test_dimensions_as_written():
-    assert _dimension(None) is None
-    assert _dimension("4, 8") == (4, 8)
+    assert given_dimension("--k", None) is None
+    assert given_dimension("--k", "4, 8") == (4, 8)
