@@ -129,6 +129,7 @@ if TYPE_CHECKING:
     from neartie.report.audit_files import write_audit as write_audit
     from neartie.report.check_files import write_checks as write_checks
     from neartie.report.collection_files import write_collection as write_collection
+    from neartie.report.estimates_files import write_estimates as write_estimates
     from neartie.report.rank_files import write_ranking as write_ranking
     from neartie.report.score_files import write_scorecard as write_scorecard
     from neartie.report.screen_files import write_screen as write_screen
@@ -154,8 +155,8 @@ _HOMES = {
     "ControlComparison": "neartie.audits.control_comparison",
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
-    "EstimateComparison": "neartie.audits.estimates_result",
     "DesignValidation": "neartie.audits.validation_result",
+    "EstimateComparison": "neartie.audits.estimates_result",
     "FamilyReplication": "neartie.audits.replication_families",
     "FamilyShifts": "neartie.audits.family_shifts",
     "FurtherChecks": "neartie.audits.further_checks",
@@ -249,6 +250,7 @@ _HOMES = {
     "write_checks": "neartie.report.check_files",
     "write_collection": "neartie.report.collection_files",
     "write_content_sheets": "neartie.audits.content_sheets",
+    "write_estimates": "neartie.report.estimates_files",
     "write_posterior": "neartie.inference.posterior_file",
     "write_ranking": "neartie.report.rank_files",
     "write_scorecard": "neartie.report.score_files",
@@ -369,6 +371,7 @@ __all__ = [
     "write_checks",
     "write_collection",
     "write_content_sheets",
+    "write_estimates",
     "write_posterior",
     "write_ranking",
     "write_scorecard",
