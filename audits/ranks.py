@@ -6,6 +6,7 @@ import math
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from typing import Final
 
@@ -179,8 +180,7 @@ def rank_models(
         critical=critical,
         n_draws=drawn,
         seed=seed,
-        versions={"python": platform.python_version()}
-        | {name: version(name) for name in LIBRARIES},
+        versions=dict(_versions()),
     )
 
 
@@ -278,6 +278,12 @@ def _seed(rng: np.random.Generator | int | None) -> int:
             raise ValueError(f"a seed is a whole number of at least 0, got {rng}")
         return int(rng)
     return int(np.random.default_rng(rng).integers(2**53))
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Return them once: looking them up takes longer than ranking a few models."""
+    return {"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
 
 
 def _silent(_step: str, _share: float) -> None:
