@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from neartie.inference.uniformity import ecdf_p_value, holm, mean_test, smallest_ecdf_p_value
+from neartie.inference.uniformity import (
+    ecdf_band,
+    ecdf_p_value,
+    holm,
+    mean_test,
+    smallest_ecdf_p_value,
+)
 
 
 def statistic(cells: tuple[int, ...], n_point: int) -> float:
@@ -79,3 +85,18 @@ def test_holm_rejects_what_its_steps_reject(values):
         near = np.isclose(adjusted, alpha, rtol=1e-9)
         assert {int(k) for k in np.flatnonzero((adjusted <= alpha) & ~near)} <= rejected
         assert rejected <= {int(k) for k in np.flatnonzero((adjusted <= alpha) | near)}
+
+
+@pytest.mark.parametrize("n", [7, 40])
+def test_a_path_leaves_the_band_where_the_test_rejects(n):
+    rng = np.random.default_rng(6)
+    point, low, high = ecdf_band(n, level=0.8)
+    rejected = []
+    for _ in range(300):
+        positions = rng.random(n)
+        shares = (positions[:, None] <= point).mean(axis=0)
+        outside = bool(((shares < low - 1e-12) | (shares > high + 1e-12)).any())
+        assert outside == (ecdf_p_value(positions) <= 0.2)
+        rejected.append(outside)
+    # as many as it says at most, and not far fewer
+    assert 0.05 < np.mean(rejected) < 0.2 + 3.1 * np.sqrt(0.2 * 0.8 / 300)
