@@ -90,8 +90,11 @@ def order_draws(
         Draw s of anchors meets draw s of scores. They come from different halves, so that any
         pairing is as good.
     """
+    scorer = _Scorer.prepare(half, anchors, selections)
     found = {
-        (kind, OBSERVED): _observed(half, anchors, kind) for kind in kinds if OBSERVED in scores
+        (kind, OBSERVED): _observed(half, anchors, kind, scorer)
+        for kind in kinds
+        if OBSERVED in scores
     }
     wanted = [score for score in scores if score != OBSERVED]
     varies = draws.n_draw > 1 or len(anchors.draws) > 1
@@ -99,7 +102,6 @@ def order_draws(
         (kind, score): [] for kind in kinds for score in wanted
     }
     random: dict[str, list[ReplicateCounts]] = {score: [] for score in wanted}
-    scorer = _Scorer.prepare(half, anchors, selections)
     # Many small products: a second BLAS thread would only wait for the first.
     with threadpool_limits(limits=1, user_api="blas"):
         steps = 0 if not wanted else 1 if wanted == [LATENT] and not varies else n
@@ -138,18 +140,12 @@ def _keep(
     random[score].append(counts)
 
 
-def _observed(half: ComparisonHalf, anchors: DrawAnchors, kind: str) -> Orders:
+def _observed(half: ComparisonHalf, anchors: DrawAnchors, kind: str, scorer: _Scorer) -> Orders:
     """Return the exact orders of observed full and anchor scores."""
     chosen = anchors.draws if kind == DRAWS else anchors.selected(kind, 0)[None]
-    signs = [
-        anchor_signs(
-            half.near,
-            score_models(half.target.values, replace(anchors.plug_in, selected=selected)),
-        )
-        for selected in chosen
-    ]
+    signs = scorer.exact_signs(half.target.values, chosen)
     full = np.sign(half.near.gap).astype(np.int8)
-    return Orders(full=np.tile(full, (len(signs), 1)), anchor=np.array(signs, dtype=np.int8))
+    return Orders(full=np.tile(full, (len(signs), 1)), anchor=signs)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -191,18 +187,18 @@ class _Scorer:
     ) -> tuple[tuple[Signs, Signs], ReplicateCounts]:
         """Return the same of replicated answers, ties decided exactly."""
         full = self._signs(answers.sum(axis=0, dtype=np.int64)[None])[0]
-        if self.exact:
-            weights = np.vstack([chosen * self.weight, self.random])
-            signs = self._signs(np.rint(weights @ answers.astype(np.float64)))
-        else:
-            rows = [
-                anchor_signs(
-                    self.near, score_models(answers, replace(self.subtest, selected=selected))
-                )
-                for selected in np.vstack([chosen, self.selections])
-            ]
-            signs = np.array(rows, dtype=np.int8)
+        signs = self.exact_signs(answers, np.vstack([chosen, self.selections]))
         return self._split(full, signs, len(chosen))
+
+    def exact_signs(self, answers: NDArray[np.int8], chosen: NDArray[np.bool_]) -> Signs:
+        """Return the signs of anchor gaps of answers under chosen items, (n_row, n_pair)."""
+        if self.exact:
+            return self._signs(np.rint((chosen * self.weight) @ answers.astype(np.float64)))
+        rows = [
+            anchor_signs(self.near, score_models(answers, replace(self.subtest, selected=own)))
+            for own in chosen
+        ]
+        return np.array(rows, dtype=np.int8)
 
     def _split(
         self, full: Signs, signs: Signs, n_chosen: int

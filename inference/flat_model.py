@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from neartie.data.errors import DataError
+from neartie.inference.initial_values import initial_values
 
 type Floats = NDArray[np.float64]
 type Evaluate = Callable[[Floats], tuple[float, Floats]]
@@ -182,7 +183,7 @@ def flatten_model(model: Any, *, replaceable: bool = False, backend: str = "numb
     if model.discrete_value_vars:
         names = ", ".join(variable.name for variable in model.discrete_value_vars)
         raise DataError(f"the engines need continuous unknowns; discrete: {names}")
-    initial = model.initial_point(random_seed=0)
+    initial = initial_values(model)
     values = [model.rvs_to_values[variable] for variable in model.free_RVs]
     shapes = [np.shape(initial[value.name]) for value in values]
     ends = np.cumsum([prod(shape) for shape in shapes])
@@ -263,7 +264,7 @@ def model_sizes(model: Any) -> tuple[int, int]:
     n_unknown, n_kept : int
         Unconstrained parameters; numbers of the free and deterministic variables.
     """
-    initial = model.initial_point(random_seed=0)
+    initial = initial_values(model)
     n_unknown = sum(np.size(value) for value in initial.values())
     lengths = {dim: len(labels) for dim, labels in model.coords.items()}
     n_kept = 0

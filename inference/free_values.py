@@ -11,6 +11,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from neartie.inference.initial_values import initial_values
+
 type Floats = NDArray[np.float64]
 
 
@@ -130,7 +132,7 @@ def free_values(model: Any) -> FreeValues:
     from pymc.pytensorf import compile as compile_graph
     from pytensor.graph.replace import clone_replace
 
-    initial = model.initial_point(random_seed=0)
+    initial = initial_values(model)
     free = list(model.free_RVs)
     inputs = [variable.type() for variable in free]
     derived = list(model.deterministics)
