@@ -57,15 +57,14 @@ def with_priors(kind: str, options: dict[str, Any], given: Sequence[str] | None)
     """Return options of a factory with the priors that are asked for."""
     from neartie.audits.validation_design import PRIORS, check_truth
     from neartie.data.errors import DataError
+    from neartie.inference.truths_dif import PLANTED
 
     asked = hyperparameters("--prior", given)
-    usual = PRIORS[kind]()
-    unplanted = {name: value for name, value in asked.items() if name in usual.to_dict()}
     try:
-        if len(unplanted) < len(asked):
-            check_truth(kind, usual, {n: v for n, v in asked.items() if n not in unplanted})
-            raise ValueError("dif_share and dif_effect are for --truth: the fit has priors instead")
-        return {**options, "priors": PRIORS[kind](**unplanted)}
+        if set(asked) & set(PLANTED):
+            raise ValueError(f"{' and '.join(PLANTED)} are for --truth: the fit has priors instead")
+        check_truth(kind, PRIORS[kind](), asked)
+        return {**options, "priors": PRIORS[kind](**asked)}
     except ValueError as error:
         raise DataError(f"--prior: {error}") from error
 
