@@ -249,7 +249,7 @@ def test_tables_fit_together(of_battles, of_answers):
 
 
 def test_the_printed_error_is_too_small_and_the_full_one_is_not():
-    found = compare_estimates(answers(30, 40, seed=3), draws=1500, tune=500, chains=2, rng=2)
+    found = compare_estimates(answers(30, 40, seed=3), draws=1000, tune=300, chains=2, rng=2)
     full, known = found.estimator("map"), found.estimator("map", se_name="se_items_known")
     printed = found.estimator("map-mode-unit", se_name="se_items_known")
     assert 0.93 < full["se_ratio"] < 1.07
@@ -292,7 +292,11 @@ def test_a_diagonal_error_is_too_small_along_a_chain():
 
 def test_real_battles(data_dir):
     found = compare_estimates(
-        read_battles(data_dir / "bt_classic" / "baseball.csv"), draws=1500, tune=200, rng=1
+        read_battles(data_dir / "bt_classic" / "baseball.csv"),
+        draws=1000,
+        chains=2,
+        tune=100,
+        rng=1,
     )
     row = found.estimator("newton-ml")
     # a round robin of 7: 1 / sqrt(I) is about 7 / 6 of what counts the others' errors too

@@ -99,9 +99,6 @@ def test_twins_are_drawn_once(of_battles):
     assert estimates_tables.distinct_estimators(of_battles) == [
         "newton-ml", "newton-phantom", "newton-prior",
     ]  # fmt: skip
-    assert "Not drawn, for the same numbers: mm-ml, mm-phantom." in render_estimates(
-        of_battles, name="x"
-    )
 
 
 def test_figures_show_the_tables(of_battles):
@@ -153,30 +150,39 @@ def test_the_answer_names_what_holds(of_battles, of_answers):
     assert "map-mode-unit, log discrimination\n" in text
 
 
-def test_the_page_is_whole_and_safe(of_battles, of_answers):
-    page = render_estimates(of_battles, name=HOSTILE)
+@pytest.fixture(scope="module")
+def folder(of_battles, of_answers, tmp_path_factory):
+    """Where the comparison of answers was written first, and that of battles over it."""
+    place = tmp_path_factory.mktemp("written")
+    first = write_estimates(of_answers, place, name="exam")
+    page = (place / "report.html").read_text(encoding="utf-8")
+    second = write_estimates(of_battles, place, name=HOSTILE)
+    return place, first, second, page
+
+
+def test_the_page_is_whole_and_safe(folder):
+    place, _, _, other = folder
+    page = (place / "report.html").read_text(encoding="utf-8")
     assert HOSTILE not in page
     assert "&lt;script&gt;" in page
-    assert page == render_estimates(of_battles, name=HOSTILE)
+    assert "Not drawn, for the same numbers: mm-ml, mm-phantom." in page
     assert "http" not in page.replace("http://www.w3.org/", "")
     assert "Point estimates of items" not in page
-    other = render_estimates(of_answers, name="x")
     assert "Point estimates of items" in other
     assert "in the unit of the posterior" in other
 
 
-def test_files(of_battles, of_answers, tmp_path):
+def test_files(of_battles, folder):
+    place, first, second, _ = folder
     names = {"summary.json", "estimators.csv", "models.csv", "pairs.csv", "report.html"}
     names |= {"tables/errors.tex", "tables/agreement.tex"}
-    written = write_estimates(of_answers, tmp_path, name="x")
-    assert {p.relative_to(tmp_path).as_posix() for p in written} == names | {"items.csv"}
-    written = write_estimates(of_battles, tmp_path, name="x")
-    assert {p.relative_to(tmp_path).as_posix() for p in written} == names
-    assert not (tmp_path / "items.csv").exists()
-    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert {p.relative_to(place).as_posix() for p in first} == names | {"items.csv"}
+    assert {p.relative_to(place).as_posix() for p in second} == names
+    assert not (place / "items.csv").exists()
+    summary = json.loads((place / "summary.json").read_text())
     assert summary["n_models"] == 5
     assert summary["n_pairs_changed"] == len(of_battles.pairs)
     assert summary["estimators"][0]["sentence"].startswith("newton-ml with se, strength: ")
-    table = pd.read_csv(tmp_path / "models.csv")
+    table = pd.read_csv(place / "models.csv")
     assert table["se_ratio"].to_numpy() == pytest.approx(of_battles.models["se_ratio"])
     assert HOSTILE in set(table["model"])
