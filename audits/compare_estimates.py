@@ -26,7 +26,7 @@ from neartie.audits.preparation import without_constant_items
 from neartie.data.battles import Battles
 from neartie.data.errors import CaveatWarning, DataError
 from neartie.data.responses import Responses
-from neartie.data.wording import listed
+from neartie.data.wording import counted, listed
 from neartie.inference.bradley_terry import PHANTOM_WINS
 from neartie.inference.engine_draws import Progress
 from neartie.inference.engines import SAMPLERS
@@ -284,7 +284,12 @@ def _caveats(
     for name, one in reference.quantities.items():
         if one.converged != "yes":
             what = name.replace("_", " ")
-            found.append(f"the posterior of {what} is not to be relied on. {one.verdict}")
+            found.append(
+                f"of the posterior of {what}, {counted(one.n_lost, 'value')} of "
+                f"{one.draws.shape[1]:,} did not converge; means over all of them count these in"
+                if one.is_usable
+                else f"the posterior of {what} is not to be relied on. {one.verdict}"
+            )
     lost = sorted({one.estimator for one in printed if not one.converged})
     if lost:
         found.append(f"not converged: {', '.join(lost)}")

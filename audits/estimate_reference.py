@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import xarray as xr
@@ -21,6 +22,9 @@ from neartie.inference.diagnostics import diagnostics, judge_sampler
 
 type Floats = NDArray[np.float64]
 
+#: Share of items that must converge for a mean over all of them.
+_ENOUGH: Final = 0.95
+
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class QuantityDraws:
@@ -33,6 +37,11 @@ class QuantityDraws:
     converged : {'yes', 'no', 'not assessed'}
     verdict : str
         A sentence.
+    n_lost : int
+        Values that did not converge, or are not assessed.
+    is_usable : bool
+        Whether means over all values say something: all are converged; or, over items, 95 % of
+        them, and the sampler has nothing else to complain of. Ranks and pairs of models need all.
     ess : float
         Median effective sample size, the smaller one of bulk and tails; NaN where that is not
         known.
@@ -41,6 +50,8 @@ class QuantityDraws:
     draws: Floats
     converged: str
     verdict: str
+    n_lost: int
+    is_usable: bool
     ess: float
 
     @property
@@ -169,10 +180,18 @@ def _diagnosed(
         warnings.simplefilter("ignore", CaveatWarning)
         table = diagnostics(xr.DataTree.from_dict({"posterior": dataset}))
     judged = judge_sampler(table, stats)
+    lost = ~table["verdict"].isin(["converged", "constant"])
+    is_usable = judged.converged == "yes" or (
+        over == "item"
+        and float(lost.mean()) <= 1 - _ENOUGH
+        and judge_sampler(table[~lost], stats).converged == "yes"
+    )
     sizes = table[["ess_bulk", "ess_tail"]].min(axis=1)
     return QuantityDraws(
         draws=draws,
         converged=judged.converged,
         verdict=judged.verdict,
+        n_lost=int(lost.sum()),
+        is_usable=is_usable,
         ess=float(sizes.median()) if sizes.notna().any() else float("nan"),
     )

@@ -112,7 +112,7 @@ def _head(one: PrintedEstimates) -> dict[str, Any]:
 def _verdicts(
     reference: Reference, one: PrintedEstimates, row: dict[str, Any], *, level: float
 ) -> dict[str, Any]:
-    known = one.converged and reference.quantities[one.quantity].converged == "yes"
+    known = one.converged and reference.quantities[one.quantity].is_usable
     found: dict[str, Any] = {
         "converged": int(one.converged),
         "verdict": verdict_of(row["mass"], level=level, known=known),

@@ -371,6 +371,37 @@ def test_draws_that_do_not_mix_say_nothing(battles):
     assert "cannot say" in str(found)
 
 
+def test_a_few_items_that_do_not_mix_are_said(responses):
+    rng = np.random.default_rng(10)
+    fit = fit_two_pl_map(responses)
+    kept = np.isfinite(fit.difficulty)
+    n = int(kept.sum())
+
+    def posterior(n_lost):
+        values = rng.normal(size=(4, 1000, n))
+        values[:, :, :n_lost] += 5 * np.arange(4)[:, None, None]
+        return tree(
+            {
+                "ability": rng.normal(size=(4000, 12)),
+                "difficulty": values.reshape(-1, n),
+                "log_discrimination": rng.normal(size=(4000, n)),
+            },
+            model=fit.models,
+            item=np.array(fit.items)[kept],
+        )
+
+    found = compare_estimates(responses, posterior=posterior(1))
+    text = f"of the posterior of difficulty, 1 value of {n} did not converge"
+    assert found.warnings[0].startswith(text)
+    assert "cannot say" not in set(found.estimators["verdict"])
+    found = compare_estimates(responses, posterior=posterior(n // 10))
+    assert found.warnings[0].startswith("the posterior of difficulty is not to be relied on")
+    verdicts = found.estimators.set_index(["estimator", "se_name"])["verdict"]
+    assert verdicts["map", "difficulty_se"] == "cannot say"
+    assert verdicts["map", "log_discrimination_se"] != "cannot say"
+    assert verdicts["map", "se"] != "cannot say"
+
+
 def test_nothing_is_warned_of_twice(battles):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
