@@ -72,7 +72,8 @@ def check_point_engine(design: ValidationDesign, engine: str) -> None:
             + (f"; its estimates are found by {' or '.join(engines)}" if engines else "")
         )
     for name, value in design.options.items():
-        usual = value is None or value is False or value in ("free", "half", "families")
+        usual = value is None or value is False
+        usual = usual or (isinstance(value, str) and value in ("free", "half", "families"))
         if name not in _TAKEN[design.kind] and not usual:
             raise ValueError(f"engine {engine} does not know the option {name}; use gibbs or nuts")
     if engine == "mm" and (design.options.get("ties", "half") != "half" or _shown(design)):

@@ -101,7 +101,9 @@ class DesignValidation:
     @property
     def verdict(self) -> str:
         """What the tests of calibration, and of coverage, say together."""
-        return verdict(self.quantities, self.coverage, matched=self.matched, alpha=ALPHA)
+        return verdict(
+            self.quantities, self.coverage, self.ranking, matched=self.matched, alpha=ALPHA
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return headline numbers and settings, for JSON."""

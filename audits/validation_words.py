@@ -15,6 +15,7 @@ from neartie.inference.expected_scores import FIXED_ABILITIES
 # Positions of truths among draws that follow each other look too narrow.
 MOST_CORRELATED: Final = 0.1
 APART: Final = 1.05
+_POWER: Final = 4.0
 
 _PLURAL: Final = {
     "ability": "abilities",
@@ -102,13 +103,20 @@ def held(row: Mapping[Any, Any] | pd.Series) -> str:
 
 
 def verdict(
-    quantities: pd.DataFrame, coverage: pd.DataFrame, *, matched: bool, alpha: float
+    quantities: pd.DataFrame,
+    coverage: pd.DataFrame,
+    ranking: str,
+    *,
+    matched: bool,
+    alpha: float,
 ) -> str:
     """Return what the tests of positions and coverage say.
 
     Parameters
     ----------
     quantities, coverage : DataFrame
+    ranking : str
+        The quantity that ranks models.
     matched : bool
         Whether truths come from the priors of the fit.
     alpha : float in (0, 1)
@@ -118,7 +126,7 @@ def verdict(
     tested = quantities[quantities["p_adjusted"].notna()]
     if len(tested):
         parts.append(_positions(tested, alpha))
-    parts.append(_coverage(coverage, alpha))
+    parts.append(_coverage(coverage, ranking, alpha))
     if not matched:
         parts.append(
             "Truths came from other priors than the fit believes in, so that departures show what "
@@ -211,7 +219,7 @@ def _departure(row: Mapping[Any, Any]) -> str:
     return f"{worded(name)} {word} (mean position {row['mean_position']:.2f})"
 
 
-def _coverage(coverage: pd.DataFrame, alpha: float) -> str:
+def _coverage(coverage: pd.DataFrame, ranking: str, alpha: float) -> str:
     rows = coverage[coverage["level"] == 0.95]
     if rows.empty:
         return "No interval could be judged."
@@ -219,7 +227,20 @@ def _coverage(coverage: pd.DataFrame, alpha: float) -> str:
     far = (rows["p"] * len(rows) < alpha) & ((rows["low"] > 0.95) | (rows["high"] < 0.95))
     off = rows[far]
     if off.empty:
-        return f"95% intervals of all {len(rows):,} quantities agree with 95% within Monte Carlo error."
+        return (
+            f"95% intervals of all {len(rows):,} quantities agree with 95% within Monte Carlo error"
+            f"{_power(rows, ranking)}."
+        )
     told = [f"{worded(str(row['quantity']))} {held(row)}" for row in off.to_dict("records")]
     more = f"; and {len(told) - 4} more" if len(told) > 4 else ""
     return f"95% intervals that do not hold 95%: {'; '.join(told[:4])}{more}."
+
+
+def _power(rows: pd.DataFrame, ranking: str) -> str:
+    """Return what coverage of the intervals that matter would most likely have shown."""
+    own = rows[rows["quantity"] == ranking]
+    if own.empty or float(own["se"].iloc[0]) == 0:
+        return ""
+    # the errors that a test of a few rows, and a chance of four in five to pass it, take
+    least = 100 * (0.95 - _POWER * float(own["se"].iloc[0]))
+    return f" (for {worded(ranking)}, one below {least:.0f}% would most likely have shown)"

@@ -69,8 +69,9 @@ def test_a_right_posterior_passes(right):
     assert width == pytest.approx(2 * 1.96 * np.sqrt(0.5), rel=0.02)
     rmse = quantities.set_index("quantity").loc["ability", "rmse"]
     assert rmse == pytest.approx(np.sqrt(0.5), rel=0.1)
-    said = verdict(quantities, coverage, matched=True, alpha=0.01)
+    said = verdict(quantities, coverage, "ability", matched=True, alpha=0.01)
     assert said.startswith("Nothing tested departs from calibration (3 rows")
+    assert "for abilities, one below 9" in said
     ranks = rank_table(right).set_index("statistic")
     assert ranks.loc["all_in_sets", "high"] > 0.95
     assert ranks.loc["in_sets", "value"] >= ranks.loc["all_in_sets", "value"]
@@ -88,7 +89,7 @@ def test_intervals_that_are_too_narrow_are_found():
     exact = 2 * stats.norm.cdf(0.7 * 1.96) - 1
     assert covered["covered"] == pytest.approx(exact, abs=4 * covered["se"])
     assert covered["high"] < 0.95
-    said = verdict(quantities, coverage, matched=True, alpha=0.01)
+    said = verdict(quantities, coverage, "ability", matched=True, alpha=0.01)
     assert "Not calibrated" in said
     assert "abilities too narrow (spread" in said
     assert "95% intervals that do not hold 95%: abilities" in said
@@ -99,7 +100,7 @@ def test_draws_that_lie_too_high_are_found():
     rows = quantity_table(high).set_index("quantity")
     assert rows.loc["ability", "mean_position"] < 0.45
     assert rows.loc["ability", "bias"] == pytest.approx(0.5, abs=0.15)
-    said = verdict(rows.reset_index(), coverage_table(high, ranking="ability"), matched=False,
+    said = verdict(rows.reset_index(), coverage_table(high, ranking="ability"), "ability", matched=False,
                    alpha=0.01)  # fmt: skip
     assert "abilities too high (mean position" in said
     assert "Truths came from other priors" in said
