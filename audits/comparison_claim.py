@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from neartie.audits.comparison_rows import DIFFERS, MATCHES
-from neartie.audits.comparison_settings import FULL, PLUG_IN
+from neartie.audits.comparison_settings import ADVI, FULL, LAPLACE, PATHFINDER, PLUG_IN
 from neartie.audits.draw_anchors import DRAWS, INCLUSION, MEAN
 from neartie.audits.draw_reversals import LATENT, OBSERVED, PREDICTIVE
 
@@ -54,9 +54,12 @@ def claim(compared: Comparison) -> str:
         parts = [_cell_words(row, compared) for row in rows if row is not None]
         if parts:
             said.append(f"{_SCORES[scores]} {'; '.join(parts)}.")
+    doubt = doubt_words(compared, top)
     if len(said) > 1:
-        said[1] = f"{name[0].upper()}{name[1:]}: {said[1][0].lower()}{said[1][1:]}"
-    said.append(convergence_words(compared, top))
+        begin = f"{name[0].upper()}{name[1:]}{f' ({doubt})' if doubt else ''}"
+        said[1] = f"{begin}: {said[1][0].lower()}{said[1][1:]}"
+    if not doubt:
+        said.append("Its fits of both halves converged.")
     return " ".join(said)
 
 
@@ -71,8 +74,8 @@ def rung_words(name: str) -> str:
     return "the full posterior" if name == FULL else f"the highest rung ({name})"
 
 
-def convergence_words(compared: Comparison, rung: str) -> str:
-    """Return whether the fits of a rung allow a claim.
+def doubt_words(compared: Comparison, rung: str) -> str:
+    """Return what stands against a claim about a rung.
 
     Parameters
     ----------
@@ -82,21 +85,16 @@ def convergence_words(compared: Comparison, rung: str) -> str:
     Returns
     -------
     str
-        A sentence.
+        Empty where the fits of both halves converged.
     """
-    fits = compared.rungs[compared.rungs["rung"] == rung]
-    bad = fits[fits["converged"] != "yes"]
-    if bad.empty:
-        return "Its fits of both halves converged."
-    which = "neither half" if len(bad) == len(fits) else f"half {bad['half'].iloc[0]}"
-    if which == "neither half":
-        return (
-            "Its fit of neither half is shown to have converged, so that this may not be claimed "
-            "yet."
-        )
-    return (
-        f"Its fit of {which} is not shown to have converged, so that this may not be claimed yet."
-    )
+    states = set(compared.rungs.loc[compared.rungs["rung"] == rung, "converged"])
+    if states == {"yes"}:
+        return ""
+    if "no" in states:
+        return "not converged, so that this may not be claimed yet"
+    if rung in (LAPLACE, PATHFINDER, ADVI):
+        return "an approximation, whose error no convergence shows"
+    return "convergence not assessed, so that this may not be claimed yet"
 
 
 def difference_words(row: Mapping[str, Any], margin: float) -> str:

@@ -18,6 +18,7 @@ import typer
 import neartie
 from neartie.cli.audit import audit
 from neartie.cli.check import check
+from neartie.cli.compare import compare
 from neartie.cli.compare_estimates import comparisons
 from neartie.cli.content_audit import content_audit
 from neartie.cli.demo import demo
@@ -53,6 +54,7 @@ app.command()(screen)
 app.add_typer(fits)
 app.command()(check)
 app.command()(rank)
+app.command()(compare)
 app.add_typer(comparisons)
 app.command()(score)
 app.add_typer(experiments)

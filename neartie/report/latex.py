@@ -33,6 +33,8 @@ _ESCAPED = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    # not among the characters that LaTeX knows; its own hyphen does not break the line in a cell
+    "\N{NON-BREAKING HYPHEN}": "-",
 }
 _SPECIAL = re.compile("[" + re.escape("".join(_ESCAPED)) + "]")
 # Where a long name may be broken: after a separator, which is perhaps an escaped one.

@@ -1,0 +1,191 @@
+"""Options of `neartie compare`, and the settings that they describe."""
+
+from __future__ import annotations
+
+import math
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from neartie.cli.audit_options import given_dimension
+
+if TYPE_CHECKING:
+    from neartie.audits.comparison_settings import ComparisonSettings
+
+# Where files go without --out.
+OUTPUT: Final = Path("neartie-compare")
+RUNGS: Final = "residual,residual-bootstrap,laplace,advi,full"
+HEADLINE: Final = "draws,latent"
+_POINTS: Final = 100
+
+
+class Sampler(StrEnum):
+    """What samples the full posterior."""
+
+    gibbs = "gibbs"
+    nuts = "nuts"
+
+
+RungsOption = Annotated[
+    str,
+    typer.Option(
+        "--rungs",
+        metavar="RUNG,...",
+        help="What is held against the plug-in, which is always there: residual, "
+        "residual-bootstrap, laplace, pathfinder, advi, full.",
+    ),
+]
+DrawsOption = Annotated[
+    int, typer.Option("--draws", min=20, help="Draws that every rung is compared by.")
+]
+OffsetsOption = Annotated[
+    int,
+    typer.Option(
+        "--offsets",
+        min=1,
+        help="Times that residual-bootstrap estimates the offset anew; it divides --draws.",
+    ),
+]
+DimensionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--dimension",
+        metavar="K",
+        help="Dimensions of the models that are fitted, such as 8, or 4,8 for halves 0 and 1; those "
+        "of the audit where left out.",
+    ),
+]
+SamplerOption = Annotated[
+    Sampler, typer.Option("--engine", help="What samples the full posterior; both have the same.")
+]
+ChainsOption = Annotated[
+    int, typer.Option("--chains", min=1, help="Chains of the full posterior; they share --draws.")
+]
+TuneOption = Annotated[
+    int, typer.Option("--tune", min=1, help="Tuning draws of every chain, which are dropped.")
+]
+ThinOption = Annotated[int, typer.Option("--thin", min=1, help="Every how manieth draw is kept.")]
+MinEssOption = Annotated[
+    float | None,
+    typer.Option(
+        "--min-ess",
+        help="Sample until the smallest effective sample size reaches it (gibbs): at most half of "
+        "--draws.",
+    ),
+]
+MarginOption = Annotated[
+    float,
+    typer.Option(
+        "--margin", metavar="POINTS", help="Differences from the plug-in that are held for none."
+    ),
+]
+SubtestsOption = Annotated[
+    int,
+    typer.Option(
+        "--subtests",
+        min=1,
+        help="Random subtests that draws are compared with, scored as the draws are.",
+    ),
+]
+HeadlineOption = Annotated[
+    str,
+    typer.Option(
+        "--headline",
+        metavar="ANCHORS,SCORES",
+        help="What stands for a rung in lists of pairs: plug-in, draws, mean or inclusion; "
+        "observed, latent or predictive.",
+    ),
+]
+SparseOption = Annotated[
+    bool,
+    typer.Option("--sparse", help="Most items without family effects, some with large ones."),
+]
+
+
+def comparison_settings(
+    rungs: str,
+    *,
+    dimension: str | None,
+    margin: float,
+    headline: str,
+    options: dict[str, Any],
+    draws: int,
+    min_ess: float | None,
+    **others: Any,
+) -> ComparisonSettings:
+    """Return the settings that options describe.
+
+    Parameters
+    ----------
+    rungs, dimension, headline : str
+        As typed.
+    margin : float, percentage points
+    options : dict
+        Of the models that are fitted.
+    draws, min_ess, **others
+        Further settings.
+
+    Raises
+    ------
+    DataError
+        If a value is impossible; names the option.
+    """
+    from neartie.audits.comparison_settings import ComparisonSettings
+    from neartie.data.errors import DataError
+
+    if not (math.isfinite(margin) and 0 < margin < _POINTS):
+        raise DataError(f"--margin takes points between 0 and 100, such as 2, got {margin:g}")
+    if min_ess is not None and not 0 < min_ess <= draws / 2:
+        raise DataError(
+            f"--min-ess must lie above 0 and be at most {draws // 2:,}, half of --draws"
+        )
+    cell = _parts(headline)
+    if len(cell) != 2:
+        raise DataError(
+            f"--headline takes anchors and scores, such as {HEADLINE}, got {headline!r}"
+        )
+    names = _parts(rungs)
+    if not names:
+        raise DataError(f"--rungs takes names after commas, such as {RUNGS}")
+    try:
+        return ComparisonSettings(
+            rungs=tuple(names),
+            dimension=given_dimension("--dimension", dimension),
+            # a decimal of points is not always that of the proportion
+            margin=round(margin / _POINTS, 12),
+            headline=(cell[0], cell[1]),
+            options=options,
+            draws=draws,
+            min_ess=min_ess,
+            **others,
+        )
+    except ValueError as error:
+        raise DataError(_in_options(str(error))) from error
+
+
+def _parts(text: str) -> list[str]:
+    """Return what stands between commas.
+
+    Examples
+    --------
+    >>> _parts("plug-in, full,")
+    ['plug-in', 'full']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _in_options(message: str) -> str:
+    """Name options in place of settings, for the user at the keyboard.
+
+    Examples
+    --------
+    >>> _in_options("min_ess goes with the engine gibbs")
+    '--min-ess goes with the engine gibbs'
+    """
+    names = "rungs|draws|offsets|dimension|engine|chains|tune|thin|min_ess|subtests|headline"
+    return re.sub(
+        rf"^(?:{names})\b", lambda found: "--" + found[0].replace("_", "-"), message
+    ).replace("a rung is named twice", "--rungs names a rung twice")
