@@ -24,7 +24,7 @@ class ResidualDifBootstrap:
     Attributes
     ----------
     draws : ResidualDifDraws
-        Of all offsets, one after the other; `acceptance` and `renewed` are means over them.
+        Of all offsets, one after the other; `acceptance` is a mean, `heaviest` the largest over them.
     offset_index : (n_draw,) int
         Position in `offsets` of what each draw was made under.
     offsets : tuple of BootstrapOffset
@@ -76,7 +76,7 @@ def draw_residual_dif_bootstrap(
     offsets: Iterable[BootstrapOffset],
     penalty: float = 1.0,
     draws: int = 10,
-    moves: int = 5,
+    moves: int = 3,
     rng: np.random.Generator | int | None = None,
 ) -> ResidualDifBootstrap:
     """Return posterior draws of easiness and family effects under each of several offsets.
@@ -166,7 +166,7 @@ def draw_residual_dif_bootstrap(
             effects=np.concatenate([part.effects for part in found]),
             constant=found[0].constant,
             acceptance=np.mean([part.acceptance for part in found], axis=0),
-            renewed=np.mean([part.renewed for part in found], axis=0),
+            heaviest=np.stack([part.heaviest for part in found]).max(axis=0),
         ),
         offset_index=np.repeat(np.arange(len(found)), draws),
         offsets=tuple(kept),
