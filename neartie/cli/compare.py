@@ -193,7 +193,7 @@ def run_comparison(
 
     found = sorted((out / FOLDER).glob("*.npz"))
     if found:
-        typer.echo(f"found rungs in {out / FOLDER}: they are not made again", err=True)
+        typer.echo(f"found {out / FOLDER} of a run before: going on from there", err=True)
     # opened first: a folder that cannot be written is to be heard of before the work, not after it
     with output_folder(out), show_progress() as say:
         compared = compare_rungs(
