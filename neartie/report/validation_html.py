@@ -143,6 +143,8 @@ def _rank_row(row: dict[Any, Any]) -> tuple[str, ...]:
         limits = f"{decimal(row['low'], digits=1)} to {decimal(row['high'], digits=1)}"
         return row["meaning"], decimal(row["value"], digits=1), limits, ""
     limits = f"{percent(row['low'])} to {percent(row['high'])}"
+    if is_missing(row["low"]):
+        limits = MISSING
     bound = "at most" if row["statistic"] == "any_jointly_wrong" else "at least"
     nominal = "" if is_missing(row["nominal"]) else f"{bound} {percent(row['nominal'], digits=0)}"
     return f"{row['meaning']} (%)", percent(row["value"]), limits, nominal
@@ -193,7 +195,7 @@ def _figures(result: DesignValidation) -> dict[str, Any]:
         drawn["orders"].append(
             panel(
                 partial(figures.plot_orders, result),
-                size=(3.9, 3.6),
+                size=(6.6, 3.2),
                 label="How often the likelier order is true, over its probability",
                 salt="orders",
             )
