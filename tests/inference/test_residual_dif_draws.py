@@ -86,14 +86,14 @@ def test_moments_are_those_of_a_grid(penalty):
 
 
 def test_the_first_draw_of_a_chain_is_already_one_of_the_posterior():
-    """4000 chains of one skewed item, one draw each after one move of its own."""
+    """20,000 chains of one skewed item, one draw each. Without first moves p is about 1e-8."""
     codes = np.array([0] * 5 + [1] * 7)
     item = np.array([1] * 11 + [0], dtype=np.int8)
     offset = np.random.default_rng(3).normal(size=12)
     drawn = draw_residual_dif(
-        np.tile(item, (4000, 1)),
+        np.tile(item, (20_000, 1)),
         family=np.array(["A", "B"])[codes],
-        offset=np.tile(offset, (4000, 1)),
+        offset=np.tile(offset, (20_000, 1)),
         draws=1,
         moves=1,
         rng=5,
