@@ -176,4 +176,7 @@ def _refuse_constant(design: ValidationDesign, score: Floats) -> None:
     values[design.data.observed] = score.ravel()  # type: ignore[union-attr]
     constant = np.nanmin(values, axis=1) == np.nanmax(values, axis=1)
     if constant.any():
-        raise DataError("items with equal answers have no finite easiness under its flat prior")
+        raise DataError(
+            "items with equal answers have no finite easiness under its flat prior; give the fit a "
+            "prior (easiness_sd), or let more models answer"
+        )
