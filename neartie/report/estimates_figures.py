@@ -9,7 +9,7 @@ import pandas as pd
 
 from neartie.audits.estimates_result import TOLERANCE, EstimateComparison
 from neartie.audits.point_estimates import OVER_MODELS
-from neartie.report.estimates_tables import distinct_estimators, shown_pairs
+from neartie.report.estimates_tables import distinct_estimators, first_pairs, shown_pairs
 from neartie.report.style import (
     BLUE,
     GREY,
@@ -191,7 +191,7 @@ def plot_changed(found: EstimateComparison, *, ax: Axes | None = None) -> Axes:
     Axes
     """
     ax = axes_or_new(ax, width=7.4, height=changed_height(found))
-    table = shown_pairs(found).head(MOST_PAIRS)
+    table = first_pairs(shown_pairs(found), most=MOST_PAIRS)
     if table.empty:
         empty(ax, "No pair gets another verdict.")
         ax.set(xticks=[], yticks=[])
@@ -233,7 +233,7 @@ def errors_height(found: EstimateComparison) -> float:
 
 def changed_height(found: EstimateComparison) -> float:
     """Return the height in inches of the figure of changed pairs."""
-    return 1.2 + 0.34 * max(min(len(shown_pairs(found)), MOST_PAIRS), 1)
+    return 1.2 + 0.34 * max(len(first_pairs(shown_pairs(found), most=MOST_PAIRS)), 1)
 
 
 def _rows(ax: Axes, table: pd.DataFrame) -> None:

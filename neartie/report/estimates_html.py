@@ -11,7 +11,7 @@ import neartie
 from neartie.audits.estimates_result import EstimateComparison, rule_of
 from neartie.report import estimates_figures, estimates_tables
 from neartie.report.estimates_text import estimates_answer
-from neartie.report.formatting import count, percent, plural
+from neartie.report.formatting import percent, plural
 from neartie.report.page import panel, render_page
 from neartie.report.table import Column, Table
 
@@ -36,7 +36,8 @@ def render_estimates(found: EstimateComparison, *, name: str) -> str:
         The same comparison and name give the same text. Names are escaped wherever they stand.
     """
     pairs = estimates_tables.shown_pairs(found)
-    more = len(pairs) - estimates_tables.MOST_PAIRS
+    first = estimates_tables.first_pairs(pairs)
+    more = len(pairs) - len(first)
     drawn = estimates_tables.distinct_estimators(found)
     left_out = [one for one in found.models["estimator"].drop_duplicates() if one not in set(drawn)]
     stretch = found.estimators.loc[found.estimators["estimator"].isin(drawn), "stretch"]
@@ -60,8 +61,8 @@ def render_estimates(found: EstimateComparison, *, name: str) -> str:
         "rule": rule_of(found.level),
         "over": "all models" if found.kind == "two-pl" else "each connected set",
         "stretched": bool(((stretch - 1).abs() > 0.02).any()),
-        "pairs": estimates_tables.pair_table(pairs) if len(pairs) else None,
-        "pairs_below": f"and {count(more)} more; all are in pairs.csv" if more > 0 else "",
+        "pairs": estimates_tables.pair_table(first) if len(first) else None,
+        "pairs_below": f"and {plural(more, 'pair')} more; all are in pairs.csv" if more else "",
         "figures": _figures(found, drawn),
         "convergence": found.verdict,
         "settings": _settings(found),

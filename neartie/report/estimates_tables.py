@@ -14,6 +14,8 @@ from neartie.report.formatting import correlation, count, decimal, is_missing, p
 from neartie.report.table import Column, Table
 
 MOST_PAIRS: Final = 25
+#: Close pairs, of which nothing follows, fill a table or figure up to so many rows.
+_FILLED: Final = 8
 #: Estimates closer than this, in posterior standard deviations, come from one optimum.
 _ONE_OPTIMUM: Final = 1e-4
 _CHANGES: Final = {
@@ -246,13 +248,30 @@ def shown_pairs(found: EstimateComparison) -> pd.DataFrame:
     )
 
 
+def first_pairs(pairs: pd.DataFrame, *, most: int = MOST_PAIRS) -> pd.DataFrame:
+    """Return the pairs to show: what is not close, and a few others where there is little of it.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        Of `shown_pairs`.
+    most : int
+
+    Returns
+    -------
+    DataFrame
+    """
+    certain = min(int((pairs["close"] == 0).sum()), most)
+    return pairs.head(max(certain, min(_FILLED, most)))
+
+
 def pair_table(pairs: pd.DataFrame) -> Table:
     """Return changed pairs as text in cells.
 
     Parameters
     ----------
     pairs : DataFrame
-        Of `shown_pairs`; the first `MOST_PAIRS` are taken.
+        Of `first_pairs`.
     """
     return Table(
         caption="Which pairs, and why",
@@ -277,7 +296,7 @@ def pair_table(pairs: pd.DataFrame) -> Table:
                 row["by"],
                 row["why"],
             )
-            for row in pairs.head(MOST_PAIRS).to_dict("records")
+            for row in pairs.to_dict("records")
         ),
     )
 

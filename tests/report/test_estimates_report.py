@@ -114,7 +114,17 @@ def test_figures_show_the_tables(of_battles):
     pairs = estimates_tables.shown_pairs(of_battles)
     ax = estimates_figures.plot_changed(of_battles)
     shown = next(line for line in ax.lines if line.get_label() == "posterior")
-    assert shown.get_xdata() == pytest.approx(pairs["posterior_difference"].head(14))
+    first = estimates_tables.first_pairs(pairs, most=estimates_figures.MOST_PAIRS)
+    assert shown.get_xdata() == pytest.approx(first["posterior_difference"])
+
+
+@pytest.mark.parametrize(
+    ("certain", "close", "most", "shown"),
+    [(3, 20, 25, 8), (30, 5, 25, 25), (0, 2, 25, 2), (12, 3, 25, 12), (3, 9, 5, 5)],
+)
+def test_close_pairs_only_fill_up(certain, close, most, shown):
+    pairs = pd.DataFrame({"close": [0] * certain + [1] * close})
+    assert len(estimates_tables.first_pairs(pairs, most=most)) == shown
 
 
 def test_each_pair_is_shown_once_with_all_it_changes_under(of_battles):
