@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from dataclasses import fields
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -18,7 +20,12 @@ from neartie.data.files import to_json, write_bytes_atomic
 from neartie.data.responses import Responses
 
 FOLDER: Final = "rungs"
+_ENDING: Final = ".rung"
+# Before the archive stands a digest of it: what is damaged is found before it is read.
+_DIGEST: Final = hashlib.sha256().digest_size
 _CHOSEN: Final = "chosen-"
+# What a file raises that was cut off, changed, or never was an archive.
+_DAMAGED: Final = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error)
 _ARRAYS: Final = tuple(f.name for f in fields(CellResult) if f.name not in ("anchors", "scores"))
 
 
@@ -45,17 +52,18 @@ class RungStore:
         DataError
             If its file is damaged, or belongs to another comparison.
         """
-        path = None if self.folder is None else self.folder / f"{name}.npz"
+        path = None if self.folder is None else self.folder / f"{name}{_ENDING}"
         if path is None or not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as held:
+            # from memory: of a file that is no archive NumPy would keep the handle
+            with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as held:
                 head = json.loads(str(held["head"]))
                 arrays = {key: held[key] for key in held.files if key != "head"}
             if head["check"] != _checksum(arrays):
                 raise ValueError("the checksum differs")
             found = _rung(head, arrays)
-        except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
+        except _DAMAGED as error:
             raise DataError(f"{path} is damaged; delete it to make this rung anew") from error
         if head["signature"] != self.signature:
             raise DataError(
@@ -80,12 +88,13 @@ class RungStore:
             "jaccard": rung.jaccard,
             "facts": list(rung.facts),
             "seconds": rung.seconds,
-            "check": _checksum(arrays),
         }
         buffer = BytesIO()
         np.savez_compressed(buffer, allow_pickle=False, head=np.array(to_json(head)), **arrays)
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_bytes_atomic(buffer.getvalue(), self.folder / f"{rung.name}.npz")
+        content = buffer.getvalue()
+        digest = hashlib.sha256(content).digest()
+        write_bytes_atomic(digest + content, self.folder / f"{rung.name}{_ENDING}")
 
 
 def fingerprint(responses: Responses) -> str:
@@ -124,10 +133,3 @@ def _rung(head: dict[str, Any], arrays: dict[str, Any]) -> RungResult:
         facts=(first, second),
         seconds=head["seconds"],
     )
-
-
-def _checksum(arrays: dict[str, Any]) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
-    return digest.hexdigest()
