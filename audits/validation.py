@@ -92,7 +92,7 @@ def validate_design(
     thin : int, optional
         Of the samplers: every how manieth draw is kept; 4 of `gibbs` and 1 of `nuts`.
     cores : int, optional
-        Chains at a time; it does not change the draws.
+        Chains of `gibbs` at a time; it does not change the draws.
     target_accept : float in (0, 1)
         Of `nuts`.
     folder : path, optional
@@ -163,9 +163,7 @@ def validate_design(
     task = ValidationTask(
         design=design,
         engine=engine,
-        sampling={**sampling, "cores": min(chains, cores or os.cpu_count() or 1)}
-        if engine in ENGINES
-        else {},
+        sampling={**sampling, "cores": _cores(engine, chains, cores)} if engine in ENGINES else {},
         seed=seed,
         key=hashlib.sha256(to_json(signature).encode()).hexdigest(),
     )
@@ -231,6 +229,11 @@ def _sampling(
     if given:
         raise ValueError(f"thin is for the engines gibbs and nuts, not for {engine}")
     return {"draws": draws} if engine in ENGINES else {}
+
+
+def _cores(engine: str, chains: int, cores: int | None) -> int:
+    # chains of NUTS at a time compile the density once more for every data set
+    return min(chains, cores or os.cpu_count() or 1) if engine == "gibbs" else 1
 
 
 def _require_memory(

@@ -95,6 +95,11 @@ def rank_table(records: Records) -> pd.DataFrame:
             rows.append((key, meaning, nominal, mean, error, *limits))
         for key, meaning in _PAIRS:
             rows += _resolved(found, key, meaning)
+    orders = [record["orders"] for record in records if record["orders"]]
+    if len(orders) > 1:
+        mean, error, _ = mean_test([order["brier"] for order in orders])
+        limits = _limits(mean, error, len(orders))
+        rows.append(("brier", f"Brier score of {ORDERS}", None, mean, error, *limits))
     columns = ["statistic", "meaning", "nominal", "value", "se", "low", "high"]
     return pd.DataFrame(rows, columns=columns).astype({"nominal": float})
 

@@ -139,9 +139,10 @@ def rank_table(result: DesignValidation) -> Table | None:
 
 
 def _rank_row(row: dict[Any, Any]) -> tuple[str, ...]:
-    if str(row["statistic"]).endswith("_width"):
-        limits = f"{decimal(row['low'], digits=1)} to {decimal(row['high'], digits=1)}"
-        return row["meaning"], decimal(row["value"], digits=1), limits, ""
+    if row["statistic"] == "brier" or str(row["statistic"]).endswith("_width"):
+        digits = 3 if row["statistic"] == "brier" else 1
+        limits = f"{decimal(row['low'], digits=digits)} to {decimal(row['high'], digits=digits)}"
+        return row["meaning"], decimal(row["value"], digits=digits), limits, ""
     limits = f"{percent(row['low'])} to {percent(row['high'])}"
     if is_missing(row["low"]):
         limits = MISSING

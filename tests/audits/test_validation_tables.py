@@ -76,6 +76,8 @@ def test_a_right_posterior_passes(right):
     assert ranks.loc["all_in_sets", "high"] > 0.95
     assert ranks.loc["in_sets", "value"] >= ranks.loc["all_in_sets", "value"]
     assert ranks.loc["in_intervals", "value"] > 0.93
+    # of two models 0 apart on average, with what is known of them: less than that of a coin
+    assert 0.05 < ranks.loc["brier", "value"] < 0.25
 
 
 def test_intervals_that_are_too_narrow_are_found():
