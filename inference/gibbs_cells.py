@@ -15,6 +15,7 @@ from neartie.inference.gibbs_item_kernel import (
     ItemSums,
     add_item_sums,
     draw_weights,
+    empty_sums,
     packed_products,
 )
 
@@ -43,6 +44,12 @@ class FamilyCells:
         Sum over a family's answers of 1/2 for a right and -1/2 for a wrong one.
     one_sided : (n,) int
         Items that almost all models solve, or almost all fail.
+    family : (n_model,) int
+        Of every column.
+    by_model : (n_model, n_item) int8
+        The answers again, a row a model.
+    share_right : (n_item,) float
+        Share of right answers, shrunk to a half by one answer.
     """
 
     answers: NDArray[np.int8]
@@ -51,21 +58,14 @@ class FamilyCells:
     offset: Floats
     lean: Floats
     one_sided: NDArray[np.intp]
+    family: NDArray[np.intp]
+    by_model: NDArray[np.int8]
+    share_right: Floats
 
     @property
     def n_family(self) -> int:
         """Return how many families there are."""
         return len(self.start) - 1
-
-    @property
-    def family(self) -> NDArray[np.intp]:
-        """Return the family of every column."""
-        return np.repeat(np.arange(self.n_family), np.diff(self.start))
-
-    def shares_right(self) -> Floats:
-        """Return the share of right answers of every item, shrunk to a half by one answer."""
-        right = (self.answers == 1).sum(axis=1)
-        return np.asarray((right + 0.5) / ((self.answers >= 0).sum(axis=1) + 1.0))
 
 
 def family_cells(model: Any) -> FamilyCells:
@@ -118,6 +118,7 @@ def arrange_cells(
     start = np.concatenate([[0], np.cumsum(size)])
     answers = np.ascontiguousarray(values[:, order], dtype=np.int8)
     right, wrong = answers == 1, answers == 0
+    n_seen = (right | wrong).sum(axis=1)
     fewer = np.minimum(right.sum(axis=1), wrong.sum(axis=1))
     return FamilyCells(
         answers=answers,
@@ -125,7 +126,10 @@ def arrange_cells(
         start=start,
         offset=np.empty((0, 0)) if offset is None else np.ascontiguousarray(offset[:, order]),
         lean=np.add.reduceat(0.5 * right - 0.5 * wrong, start[:-1], axis=1),
-        one_sided=np.flatnonzero(fewer < ONE_SIDED * (right | wrong).sum(axis=1)),
+        one_sided=np.flatnonzero(fewer < ONE_SIDED * n_seen),
+        family=np.repeat(np.arange(len(size)), size),
+        by_model=np.ascontiguousarray(answers.T),
+        share_right=(right.sum(axis=1) + 0.5) / (n_seen + 1.0),
     )
 
 
@@ -167,11 +171,7 @@ def weigh_answers(
     ConvergenceError
         If a number is not finite: no weight could be drawn.
     """
-    if not all(np.isfinite(part).all() for part in (loading, easiness, effects, ability)):
-        raise ConvergenceError(
-            "the Gibbs sampler has left the range of numbers: check the priors, or use the "
-            "engine nuts"
-        )
+    require_finite(loading, easiness, effects, ability)
     weights = np.empty(cells.answers.shape)
     by_factor = np.ascontiguousarray(ability.T)
     intercept = easiness[:, None] + effects
@@ -181,13 +181,16 @@ def weigh_answers(
     draw_weights(rng, *place, weights)
     n_item, n_factor = loading.shape
     n_packed = n_factor * (n_factor + 1) // 2
-    sums = ItemSums(
-        gram=np.empty((n_item, n_packed)),
-        cross=np.empty((n_item, cells.n_family, n_factor)),
-        total=np.empty((n_item, cells.n_family)),
-        lean_ability=np.empty((n_item, n_factor)),
-        lean=np.empty((n_item, cells.n_family)),
-    )
+    sums = empty_sums(n_item, cells.n_family, n_factor)
     products = packed_products(ability, n_packed + n_factor)
     add_item_sums(weights, cells.answers, cells.offset, products, cells.start, sums)
     return weights, sums
+
+
+def require_finite(*parts: Floats) -> None:
+    """Raise a ConvergenceError if a number is not finite: nothing can be drawn given it."""
+    if not all(np.isfinite(part).all() for part in parts):
+        raise ConvergenceError(
+            "the Gibbs sampler has left the range of numbers: check the priors, or use the "
+            "engine nuts"
+        )

@@ -9,6 +9,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from neartie.inference.gibbs_collapsed_scale import draw_collapsed_scale, effect_terms
+from neartie.inference.gibbs_item_kernel import ItemSums
 from neartie.inference.gibbs_protocol import State
 from neartie.inference.gibbs_scales import FIXED, HALF_NORMAL, draw_half_normal_of
 
@@ -56,6 +58,17 @@ class Effects(Protocol):
 
         The log-likelihood of an item is lean . w - precision . w^2 / 2.
         """
+        ...
+
+    def draw_collapsed(
+        self,
+        state: State,
+        sums: ItemSums,
+        loading: Floats,
+        easiness: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        """Draw the scale with the effects summed over, where this can be done; they are drawn next."""
         ...
 
     def draw_widths_of(self, state: State, effects: Floats, rng: np.random.Generator) -> None:
@@ -115,6 +128,16 @@ class FixedEffects:
     ) -> None:
         """Do nothing: the scale is known."""
 
+    def draw_collapsed(
+        self,
+        state: State,
+        sums: ItemSums,
+        loading: Floats,
+        easiness: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        """Do nothing: the scale is known."""
+
     def draw_widths_of(self, state: State, effects: Floats, rng: np.random.Generator) -> None:
         """Do nothing: the scale is known."""
 
@@ -159,8 +182,8 @@ class CommonEffects:
 
     @property
     def unit_prior(self) -> tuple[float, float, float]:
-        """Return the half-normal prior of the scale."""
-        return HALF_NORMAL, 0.0, self.scale_sd**-2
+        """Return the half-normal prior of the scale, or that others draw it: see `draw_collapsed`."""
+        return HALF_NORMAL if self.tied else FIXED, 0.0, self.scale_sd**-2
 
     def store_unit(self, state: State, value: float) -> None:
         """Write the scale."""
@@ -170,6 +193,24 @@ class CommonEffects:
         self, state: State, lean: Floats, precision: Floats, rng: np.random.Generator
     ) -> None:
         """Do nothing: items have no widths of their own."""
+
+    def draw_collapsed(
+        self,
+        state: State,
+        sums: ItemSums,
+        loading: Floats,
+        easiness: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        """Draw the scale, unless effects of all items hang together."""
+        if self.tied:
+            return
+        state["dif_scale"][...] = draw_collapsed_scale(
+            rng,
+            float(state["dif_scale"]),
+            *effect_terms(sums, loading, easiness, self.basis),
+            self.scale_sd,
+        )
 
     def draw_widths_of(self, state: State, effects: Floats, rng: np.random.Generator) -> None:
         """Draw the scale given the effects."""

@@ -55,6 +55,17 @@ class ItemSums(NamedTuple):
     lean: Floats
 
 
+def empty_sums(n_item: int, n_family: int, n_factor: int) -> ItemSums:
+    """Return room for the sums of that many items."""
+    return ItemSums(
+        gram=np.empty((n_item, n_factor * (n_factor + 1) // 2)),
+        cross=np.empty((n_item, n_family, n_factor)),
+        total=np.empty((n_item, n_family)),
+        lean_ability=np.empty((n_item, n_factor)),
+        lean=np.empty((n_item, n_family)),
+    )
+
+
 @compiled
 def draw_weights(
     rng: np.random.Generator,

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.gibbs_ability_kernel import ability_sums, draw_abilities
-from neartie.inference.gibbs_cells import FamilyCells, family_cells, weigh_answers
+from neartie.inference.gibbs_cells import FamilyCells, family_cells, require_finite, weigh_answers
+from neartie.inference.gibbs_direct import (
+    draw_directly,
+    follow_chain,
+    shares_accepted,
+    start_directly,
+    wants_weights,
+)
 from neartie.inference.gibbs_effects import (
     HELD,
     HELD_SWEEPS,
@@ -38,6 +45,8 @@ from neartie.models.record import record_of
 
 type Floats = NDArray[np.float64]
 
+# Beyond, weights cost less than what is done without them: sums over pairs of dimensions, repeated.
+MAX_DIRECT = 8
 # The draws of scales apart from what they scale see four numbers only, and cost nothing.
 ROUNDS = 2
 
@@ -63,6 +72,7 @@ def gibbs_mirt_dif(model: Any) -> MirtDifSampler:
     cells = family_cells(model)
     n_item, basis = len(cells.answers), contrast_basis(cells.n_family)
     tied = options["zero_sum"] == "families_and_items"
+    dimension = options["dimension"]
     effects: Effects
     if options["sparse"]:
         effects = sparse_effects(priors, n_item=n_item, basis=basis, tied=tied)
@@ -71,12 +81,13 @@ def gibbs_mirt_dif(model: Any) -> MirtDifSampler:
     return MirtDifSampler(
         names=tuple(variable.name for variable in model.free_RVs),
         cells=cells,
-        dimension=options["dimension"],
+        dimension=dimension,
         priors=priors,
         basis=basis,
         effects=effects,
         tied=tied,
         family_means=options["family_means"],
+        direct=not (options["sparse"] or tied) and dimension <= MAX_DIRECT,
     )
 
 
@@ -97,6 +108,9 @@ class MirtDifSampler:
     tied : bool
         Whether effects sum to zero over items too.
     family_means : bool
+    direct : bool
+        Whether items and abilities are drawn without weights, see
+        `neartie.inference.gibbs_direct_kernel`.
 
     Notes
     -----
@@ -104,13 +118,16 @@ class MirtDifSampler:
 
     1. the easiness of items that almost all models solve or fail, and a Pólya–Gamma weight an
        answer, which makes the likelihood normal;
-    2. scales and the mean of easiness, given what they scale in their units;
+    2. scales and the mean of easiness, given what they scale in their units; the scale of effects
+       with the effects summed over;
     3. loadings, easiness and effects of every item together, given abilities;
     4. abilities given items;
     5. moves that leave the linear predictor as it is, see `neartie.inference.gibbs_groups`;
     6. scales and the mean of easiness again, given what they scale.
 
-    In the first sweeps of the tuning only 1, 3 and 4, see `neartie.inference.gibbs_effects`.
+    With `direct`, 1 to 3 come in some sweeps only, and 3 again and 4 without weights. In the first
+    sweeps of the tuning only 1, 3 and 4, see `neartie.inference.gibbs_effects`. State has, beside
+    the free variables, with `direct` what `neartie.inference.gibbs_direct` keeps.
 
     References
     ----------
@@ -126,6 +143,7 @@ class MirtDifSampler:
     effects: Effects
     tied: bool
     family_means: bool
+    direct: bool = False
 
     @property
     def loading_scale_prior(self) -> LogNormal:
@@ -144,7 +162,7 @@ class MirtDifSampler:
         A sweep draws the items first, so that the abilities are what a chain starts from.
         """
         n_item, n_model = self.cells.answers.shape
-        share = self.cells.shares_right()
+        share = self.cells.share_right
         easiness = 1.2 * np.log(share / (1 - share)) + 0.5 * rng.standard_normal(n_item)
         loading_scale = math.exp(self.loading_scale_prior.center + rng.uniform(-0.3, 0.3))
         easiness_scale = self.priors.easiness_scale * math.exp(rng.uniform(-0.3, 0.3))
@@ -161,43 +179,66 @@ class MirtDifSampler:
             drawn = rng.standard_normal((self.dimension, self.basis.shape[1]))
             state["family_mean"] = 0.5 * self.priors.family_mean_sd * drawn @ self.basis.T
         started: State = {name: np.array(state[name], order="C") for name in self.names}
-        return {**started, HELD: np.array(float(HELD_SWEEPS))}
+        started[HELD] = np.array(float(HELD_SWEEPS))
+        if self.direct:
+            start_directly(started, self.cells)
+        return started
 
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
         """Draw every block once, in place; while a chain is tuned, scales wait for the others."""
         held = holds_scales(state, tuning=tuning)
         unknowns = self._read(state)
-        easiness_precision = float(state["easiness_scale"]) ** -2
-        weights, sums = weigh_answers(
-            self.cells,
-            unknowns.loading,
-            unknowns.easiness,
-            unknowns.family_effects(self.effects.width(state), self.basis),
-            unknowns.ability,
-            easiness_prior=(float(state["easiness_mean"]), easiness_precision),
-            rng=rng,
-        )
+        if self.direct:
+            require_finite(unknowns.ability, unknowns.loading, unknowns.easiness, unknowns.effects)
+            start_directly(state, self.cells)
+            if wants_weights(state):
+                self._draw_items(state, unknowns, held, rng)
+            priors = self._item_priors(state)
+            draw_directly(state, unknowns, self.cells, priors, tuning=tuning, rng=rng)
+        else:
+            weights = self._draw_items(state, unknowns, held, rng)
+            priors = self._item_priors(state)
+            self._draw_abilities(unknowns, weights, priors.width, rng)
         if not held:
-            self._draw_scales_apart(state, unknowns, sums, rng)
-        priors = ItemPriors(
+            self._move(state, unknowns, priors.width, rng)
+            self._draw_scales_of(state, unknowns, rng)
+        self._write(state, unknowns)
+        if self.direct and tuning:
+            follow_chain(state, unknowns, self.cells, self._item_priors(state), copy=held)
+
+    def counts(self, state: State) -> Mapping[str, float]:
+        """Return the shares of accepted proposals, where there are proposals."""
+        return shares_accepted(state) if self.direct else {}
+
+    def _item_priors(self, state: State) -> ItemPriors:
+        return ItemPriors(
             loading_precision=float(state["loading_scale"]) ** -2,
             easiness_mean=float(state["easiness_mean"]),
             easiness_precision=float(state["easiness_scale"]) ** -2,
             width=self.effects.width(state),
             contrasts=self.basis,
         )
-        unknowns.loading, unknowns.easiness, unknowns.effects = draw_items(
-            sums, priors, tied=self.tied, rng=rng
-        )
-        self._draw_abilities(unknowns, weights, priors.width, rng)
-        if not held:
-            self._move(state, unknowns, priors.width, rng)
-            self._draw_scales_of(state, unknowns, rng)
-        self._write(state, unknowns)
 
-    def counts(self, state: State) -> Mapping[str, float]:
-        """Return nothing: no proposal is ever refused."""
-        return {}
+    def _draw_items(
+        self, state: State, unknowns: Unknowns, held: bool, rng: np.random.Generator
+    ) -> Floats:
+        """Draw weights, then scales and items given them; return the weights."""
+        priors = self._item_priors(state)
+        weights, sums = weigh_answers(
+            self.cells,
+            unknowns.loading,
+            unknowns.easiness,
+            unknowns.family_effects(priors.width, self.basis),
+            unknowns.ability,
+            easiness_prior=(priors.easiness_mean, priors.easiness_precision),
+            rng=rng,
+        )
+        if not held:
+            self._draw_scales_apart(state, unknowns, sums, rng)
+        unknowns.loading, unknowns.easiness, unknowns.effects = draw_items(
+            sums, self._item_priors(state), tied=self.tied, rng=rng
+        )
+        return weights
 
     def _read(self, state: State) -> Unknowns:
         means = np.zeros((0, self.dimension))
@@ -242,10 +283,14 @@ class MirtDifSampler:
                 self.effects.unit_prior,
             ]
         )
+        old = values.copy()
         draw_multipliers(rng, values, linear, quadratic, priors, ROUNDS)
         self.effects.store_unit(state, float(values[3]))
         for name, value in zip(names, values[:3], strict=True):
             state[name][...] = value
+        loading = unknowns.loading * (values[0] / old[0])
+        easiness = values[1] + (unknowns.easiness - old[1]) * (values[2] / old[2])
+        self.effects.draw_collapsed(state, sums, loading, easiness, rng)
 
     def _draw_abilities(
         self, unknowns: Unknowns, weights: Floats, width: Floats, rng: np.random.Generator

@@ -98,7 +98,7 @@ class ResidualDifSampler:
 
     def start(self, rng: np.random.Generator) -> State:
         """Return easiness about what the answers say beside the offset, and effects."""
-        share = self.cells.shares_right()
+        share = self.cells.share_right
         rough = np.log(share / (1 - share)) - self.cells.offset.mean(axis=1)
         state: State = {"easiness": rough + 0.5 * rng.standard_normal(len(share))}
         self.effects.start(state, rng)
@@ -156,6 +156,7 @@ class ResidualDifSampler:
         unit_priors[3] = self.effects.unit_prior
         draw_multipliers(rng, values, linear, quadratic, unit_priors, 1)
         self.effects.store_unit(state, float(values[3]))
+        self.effects.draw_collapsed(state, sums, unknowns.loading, unknowns.easiness, rng)
 
     def counts(self, state: State) -> Mapping[str, float]:
         """Return nothing: no proposal is ever refused."""

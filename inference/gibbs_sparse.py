@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.gibbs_effects import start_contrasts
+from neartie.inference.gibbs_item_kernel import ItemSums
 from neartie.inference.gibbs_protocol import State
 from neartie.inference.gibbs_scales import FIXED
 from neartie.inference.gibbs_slice import LIMIT, slice_draws
@@ -116,6 +117,16 @@ class SparseEffects:
             return np.asarray(width * (lean - 0.5 * precision * width))
 
         self._draw(state, of_width, rng)
+
+    def draw_collapsed(
+        self,
+        state: State,
+        sums: ItemSums,
+        loading: Floats,
+        easiness: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        """Do nothing: see `draw_widths`."""
 
     def draw_widths_of(self, state: State, effects: Floats, rng: np.random.Generator) -> None:
         """Draw all scales given the effects, and rescale the standard effects."""

@@ -142,8 +142,10 @@ def test_a_sweep_draws_every_free_variable_and_keeps_what_holds(kind, options):
         assert value is arrays[name]
         assert value.dtype == np.float64
         assert value.flags.c_contiguous
-        assert (value != before[name]).all(), name
         assert np.isfinite(value).all()
+        # What steers a chain stays as it is once it is tuned.
+        moves = name in sampler.names or name in ("_held", "_sweep")
+        assert (value != before[name]).all() or not moves, name
     effects = state["dif_standard" if "dif_standard" in state else "dif"]
     np.testing.assert_allclose(effects.sum(axis=1), 0.0, atol=1e-12)
     if options.get("zero_sum") == "families_and_items":
