@@ -191,7 +191,7 @@ def run_comparison(
     from neartie.report.comparison_files import write_comparison
     from neartie.report.comparison_text import comparison_text
 
-    found = sorted((out / FOLDER).glob("*.npz"))
+    found = sorted((out / FOLDER).glob("*"))
     if found:
         typer.echo(f"found {out / FOLDER} of a run before: going on from there", err=True)
     # opened first: a folder that cannot be written is to be heard of before the work, not after it
