@@ -101,12 +101,20 @@ def record_draws(
 
 
 def record_estimates(fit: PointFit, true: Values) -> dict[str, Any]:
-    """Return the record of estimates beside the truth that their data came from."""
+    """Return the record of estimates beside the truth that their data came from.
+
+    Notes
+    -----
+    Abilities and strengths are estimated with mean zero over the models that can be compared, and
+    difficulties are moved with abilities; so are the truths, before they are compared.
+    """
     truth = {name: np.reshape(true[name], -1) for name in fit.estimates}
     own = truth[fit.ranking]
-    if fit.ranking == "strength":
-        # strengths sum to zero over those that can be compared, in estimate and truth alike
-        own = truth["strength"] = _centred(own, fit.component)
+    if fit.ranking in ("strength", "ability"):
+        truth[fit.ranking] = _centred(own, fit.component)
+        if "difficulty" in truth:
+            truth["difficulty"] = truth["difficulty"] - own.mean()
+        own = truth[fit.ranking]
     quantities = {
         name: _of_estimates(estimate, error, truth[name])
         for name, (estimate, error) in fit.estimates.items()

@@ -199,6 +199,22 @@ def test_estimates_without_a_finite_interval_are_counted_apart():
     assert whole["ranks"]["all_in_sets"]
 
 
+def test_difficulties_move_with_abilities():
+    fit = PointFit(
+        estimates={
+            "ability": (np.array([0.5, -0.5]), np.full(2, 0.1)),
+            "difficulty": (np.array([0.0]), np.array([0.1])),
+        },
+        ranking="ability",
+        covariance=0.01 * np.eye(2),
+        component=np.zeros(2, dtype=np.int64),
+        converged=True,
+        seconds=0.0,
+    )
+    record = record_estimates(fit, {"ability": np.array([3.5, 2.5]), "difficulty": np.array([3.0])})
+    assert [part["bias"] for part in record["quantities"].values()] == pytest.approx([0.0, 0.0])
+
+
 def test_pairs_are_all_or_evenly_spaced():
     first, second = tracked_pairs(np.zeros(80, dtype=np.intp))
     assert len(first) == MOST_PAIRS
