@@ -75,7 +75,7 @@ def test_files_are_those_of_the_contract(done):
     tables = ("ladder", "pairs", "pair_probabilities", "calibration", "anchors", "rungs")
     assert {f"{name}.csv" for name in tables} <= written
     assert {"summary.json", "report.html", "methods.txt", "tables/ladder.tex"} <= written
-    assert {"rungs/plug-in.npz", "rungs/residual.npz"} <= written
+    assert {"rungs/plug-in.rung", "rungs/residual.rung"} <= written
     assert list(pd.read_csv(done / "ladder.csv"))[: len(LADDER)] == LADDER
     pairs = pd.read_csv(done / "pairs.csv")
     assert list(pairs) == ["model_a", "model_b", "half", "gap_full", "plugin_reversed", "residual"]
@@ -109,7 +109,7 @@ def stopped(first, tmp_path):
 
 
 def test_a_stopped_run_leaves_finished_rungs_and_goes_on(board, done, stopped, monkeypatch, capsys):
-    assert [str(p.relative_to(stopped)) for p in stopped.rglob("*.*")] == ["rungs/plug-in.npz"]
+    assert [str(p.relative_to(stopped)) for p in stopped.rglob("*.*")] == ["rungs/plug-in.rung"]
     monkeypatch.delitem(rungs.DRAWERS, "plug-in")  # what is finished is not made again
     assert run(board, stopped, "--seed", "4") == 0
     out, summary = done
@@ -128,7 +128,7 @@ def test_a_stopped_run_leaves_finished_rungs_and_goes_on(board, done, stopped, m
 
 @pytest.mark.parametrize("change", ["cut", "flipped", "other"])
 def test_a_damaged_rung_is_refused_by_name(board, stopped, capsys, change):
-    path = stopped / "rungs" / "plug-in.npz"
+    path = stopped / "rungs" / "plug-in.rung"
     content = bytearray(path.read_bytes())
     if change == "flipped":
         content[len(content) // 2] ^= 255
