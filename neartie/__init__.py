@@ -129,6 +129,7 @@ if TYPE_CHECKING:
     from neartie.report.audit_files import write_audit as write_audit
     from neartie.report.check_files import write_checks as write_checks
     from neartie.report.collection_files import write_collection as write_collection
+    from neartie.report.comparison_files import write_comparison as write_comparison
     from neartie.report.estimates_files import write_estimates as write_estimates
     from neartie.report.rank_files import write_ranking as write_ranking
     from neartie.report.score_files import write_scorecard as write_scorecard
@@ -250,6 +251,7 @@ _HOMES = {
     "write_checks": "neartie.report.check_files",
     "write_collection": "neartie.report.collection_files",
     "write_content_sheets": "neartie.audits.content_sheets",
+    "write_comparison": "neartie.report.comparison_files",
     "write_estimates": "neartie.report.estimates_files",
     "write_posterior": "neartie.inference.posterior_file",
     "write_ranking": "neartie.report.rank_files",
@@ -370,6 +372,7 @@ __all__ = [
     "write_audit",
     "write_checks",
     "write_collection",
+    "write_comparison",
     "write_content_sheets",
     "write_estimates",
     "write_posterior",
