@@ -185,5 +185,5 @@ def collect_validation(
         versions=versions,
         matched=design.matched,
         seed=seed,
-        warnings=notices(quantities, data_sets, kind=design.kind, settings=settings),
+        warnings=notices(quantities, data_sets, kind=design.kind),
     )

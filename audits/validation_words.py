@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from neartie.data.wording import counted
-from neartie.inference.diagnostics import MIN_ESS_PER_CHAIN
 from neartie.inference.expected_scores import FIXED_ABILITIES
 
 # Positions of truths among draws that follow each other look too narrow.
 MOST_CORRELATED: Final = 0.1
 APART: Final = 1.05
+FEWEST: Final = 100
 _POWER: Final = 4.0
 
 _PLURAL: Final = {
@@ -135,9 +135,7 @@ def verdict(
     return " ".join(parts)
 
 
-def notices(
-    quantities: pd.DataFrame, data_sets: pd.DataFrame, *, kind: str, settings: Mapping[str, Any]
-) -> tuple[str, ...]:
+def notices(quantities: pd.DataFrame, data_sets: pd.DataFrame, *, kind: str) -> tuple[str, ...]:
     """Return caveats, worst first."""
     found = []
     failed = data_sets[data_sets["failed"] != ""]
@@ -160,12 +158,11 @@ def notices(
         found.append(
             f"chains do not agree in {counted(apart, 'data set')} (R-hat above {APART}): sample longer"
         )
-    few = MIN_ESS_PER_CHAIN * int(settings.get("chains", 1))
-    short = int((data_sets["min_ess"] < few).sum())
+    short = int((data_sets["min_ess"] < FEWEST).sum())
     if short:
         found.append(
-            f"the smallest effective sample size is below {few:,} in "
-            f"{counted(short, 'data set')}: limits of intervals are rough, which costs coverage"
+            f"the smallest effective sample size is below {FEWEST} in "
+            f"{counted(short, 'data set')}: the limits of some intervals are rough"
         )
     high = quantities[quantities["autocorrelation"] > MOST_CORRELATED]
     if len(high):

@@ -20,7 +20,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "laplace": ("`--engine laplace`", {"engine": "laplace", "n_data_sets": 40}),
     "truth": (
         "`--engine gibbs --truth ability_sd=2`",
-        {"engine": "gibbs", "truth": {"ability_sd": 2.0}, "n_data_sets": 40},
+        {"engine": "gibbs", "truth": {"ability_sd": 2.0}, "n_data_sets": 25},
     ),
 }
 QUANTITIES = ("ability", "ability difference", "difficulty", "log_discrimination")

@@ -227,7 +227,7 @@ def test_caveats_say_what_went_wrong(right):
     sets = data_set_table(right)
     sets.loc[0, "failed"] = "no mode"
     sets.loc[1, ["n_divergent", "max_rhat", "min_ess"]] = [3, 1.4, 12]
-    said = notices(quantities, sets, kind="residual-dif", settings={"chains": 1})
+    said = notices(quantities, sets, kind="residual-dif")
     assert "1 of 120 data sets have no fit" in said[0]
     assert "no mode" in said[0]
     for part in ("diverged in 1 data set", "R-hat above 1.05", "below 100 in 1 data set",
