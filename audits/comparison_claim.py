@@ -56,7 +56,9 @@ def claim(compared: Comparison) -> str:
             said.append(f"{_SCORES[scores]} {'; '.join(parts)}.")
     doubt = doubt_words(compared, top)
     if len(said) > 1:
-        begin = f"{name[0].upper()}{name[1:]}{f' ({doubt})' if doubt else ''}"
+        begin = name[0].upper() + name[1:]
+        if doubt:
+            begin = f"{begin[:-1]}; {doubt})" if begin.endswith(")") else f"{begin} ({doubt})"
         said[1] = f"{begin}: {said[1][0].lower()}{said[1][1:]}"
     if not doubt:
         said.append("Its fits of both halves converged.")

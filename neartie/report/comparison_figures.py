@@ -188,8 +188,8 @@ def plot_pairs(compared: Comparison, *, ax: Axes | None = None) -> Axes:
         table["a_above_b_full"], row, "o", ms=5.5, mfc="white", mec=INK, zorder=3, label="all items"
     )
     for value, colour, label in (
-        (0.0, BLUE, "anchors; the plug-in keeps the order"),
-        (1.0, VERMILION, "anchors; the plug-in reverses it"),
+        (0.0, BLUE, "anchors, plug-in keeps"),
+        (1.0, VERMILION, "anchors, plug-in reverses"),
     ):
         own = (table["plugin_reversed"] == value).to_numpy()
         ax.plot(
@@ -200,7 +200,7 @@ def plot_pairs(compared: Comparison, *, ax: Axes | None = None) -> Axes:
     if tied.any():
         ax.plot(
             table["a_above_b_anchor"][tied], row[tied], "o", ms=5.5, color=GREY, zorder=4,
-            label="anchors; the plug-in ties",
+            label="anchors, plug-in ties",
         )  # fmt: skip
     ax.set_yticks(row, [""] * len(row))
     for place, pair in enumerate(zip(table["model_a"], table["model_b"], strict=True)):
@@ -219,7 +219,7 @@ def plot_pairs(compared: Comparison, *, ax: Axes | None = None) -> Axes:
             )  # fmt: skip
     ax.set(ylim=(len(table) - 0.4, -0.6), xlim=(-0.03, 1.03))
     ax.set_xlabel("probability that the first model is above the second")
-    _legend(ax, columns=3)
+    _legend(ax, columns=4)
     return ax
 
 

@@ -55,7 +55,9 @@ def pair_table(compared: Comparison, *, narrow: bool = False) -> Table | None:
         note=(
             f"The first model is ahead on all items. {'' if narrow else 'Gap: in points. '}Plug-in: "
             "whether the audit's anchors turn them around. P(reversal), and that the first is above the second: in "
-            f"{headline_words(compared)}.{'' if narrow else ' Marked: it contradicts the plug-in.'}"
+            f"{headline_words(compared)}. A small "
+            "P(reversal) says that the order is the same on both, not which one it is."
+            f"{'' if narrow else ' Marked: it contradicts the plug-in.'}"
         ),
         columns=(
             Column(head="model", numeric=False, long=True),
