@@ -54,9 +54,9 @@ def pair_table(compared: Comparison, *, narrow: bool = False) -> Table | None:
         caption=f"Near ties by {rung_words(top_rung(compared) or PLUG_IN)}",
         note=(
             f"The first model is ahead on all items. {'' if narrow else 'Gap: in points. '}Plug-in: "
-            "whether the audit's anchors turn them around. P(reversal), and that the first is above the second: in "
-            f"{headline_words(compared)}. A small "
-            "P(reversal) says that the order is the same on both, not which one it is."
+            "whether the audit's anchors turn them around. P(reversal), and that the first is above "
+            f"the second: in {headline_words(compared)}. A small P(reversal) says that the order is "
+            "the same on both, not which one it is."
             f"{'' if narrow else ' Marked: it contradicts the plug-in.'}"
         ),
         columns=(
