@@ -33,7 +33,7 @@ def row(name: str, found: DesignValidation) -> str:
     tested = found.quantities.set_index("quantity")
     slope = tested.loc["P(i above j)", ["slope", "slope_se"]]
     p = found.quantities["p_adjusted"].min()
-    parts = [name, str(found.n_fitted), *cells, f"{slope.iloc[0]:.2f} ± {slope.iloc[1]:.2f}"]
+    parts = [name, str(found.n_fitted), *cells, f"{slope.iloc[0]:.3f} ± {slope.iloc[1]:.3f}"]
     sets = found.ranks.set_index("statistic").loc["all_in_sets", "value"]
     return " | ".join(["", *parts, f"{100 * sets:.0f}", f"{p:.2g}", ""]).strip()
 
