@@ -64,7 +64,7 @@ class ComparisonHalf:
 
     @property
     def values(self) -> NDArray[np.int8]:
-        """(n_item, n_model) int8: complete answers of all retained models."""
+        """Complete answers of all retained models, (n_item, n_model) int8."""
         return np.asarray(self.responses.values, dtype=np.int8)
 
     @property

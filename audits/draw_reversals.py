@@ -47,7 +47,7 @@ class Orders:
 
     @property
     def product(self) -> Signs:
-        """(n_draw, n_pair) int8: -1 for a reversal, 1 for the same order, 0 for a tie."""
+        """-1 for a reversal, 1 for the same order, 0 for a tie, (n_draw, n_pair) int8."""
         return np.asarray(self.full * self.anchor, dtype=np.int8)
 
 
