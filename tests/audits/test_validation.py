@@ -21,7 +21,7 @@ from neartie.models.priors import ResidualDifPriors, TwoPLPriors
 # Of any row of a table, for a right engine.
 FALSE_ALARM = 0.001
 SMALL = {"kind": "two-pl", "n_items": 8, "n_models": 6}
-QUICK = {"draws": 200, "tune": 100, "chains": 1, "thin": 1}
+QUICK = {"draws": 100, "tune": 60, "chains": 1, "thin": 1}
 TINY = {"draws": 100, "tune": 20, "chains": 1, "thin": 1, "n_data_sets": 2}
 
 
@@ -32,13 +32,13 @@ def _forget():
 
 
 def test_a_right_sampler_passes():
-    found = validate_design(**SMALL, **QUICK, n_data_sets=50, rng=4)
+    found = validate_design(**SMALL, **QUICK, n_data_sets=40, rng=4)
     assert (found.quantities["p_adjusted"].dropna() > FALSE_ALARM).all()
     assert found.calibrated
     assert found.matched
     row = found.coverage.query("quantity == 'ability' and level == .95").iloc[0]
     assert abs(row["covered"] - 0.95) < 4 * row["se"]
-    assert found.n_fitted == 50
+    assert found.n_fitted == 40
     assert found.claim.startswith("95% intervals of abilities held 9")
 
 
@@ -59,14 +59,14 @@ def test_intervals_scaled_by_point_seven_are_found(monkeypatch):
         return scaled
 
     monkeypatch.setattr(validation_tasks, "refitter", narrowed)
-    found = validate_design(**SMALL, **QUICK, n_data_sets=50, rng=4)
+    found = validate_design(**SMALL, **QUICK, n_data_sets=40, rng=4)
     assert found.calibrated is False
     assert "abilities too narrow" in found.verdict
     assert "95% intervals that do not hold 95%: abilities" in found.verdict
 
 
 def test_a_wrong_prior_costs_coverage_and_is_said_to_be_no_error_of_the_engine():
-    found = validate_design(**SMALL, **QUICK, truth={"ability_sd": 4.0}, n_data_sets=40, rng=4)
+    found = validate_design(**SMALL, **QUICK, truth={"ability_sd": 4.0}, n_data_sets=15, rng=4)
     assert not found.matched
     row = found.coverage.query("quantity == 'ability' and level == .95").iloc[0]
     assert row["high"] < 0.95

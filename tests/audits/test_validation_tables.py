@@ -24,7 +24,7 @@ from neartie.audits.validation_tables import (
 )
 from neartie.audits.validation_words import claim, held, notices, verdict
 
-N_MODEL, N_DRAW, N_SET = 5, 400, 120
+N_MODEL, N_DRAW, N_SET = 5, 400, 80
 # Of any row, for a right engine.
 FALSE_ALARM = 0.001
 
@@ -81,7 +81,7 @@ def test_a_right_posterior_passes(right):
 
 
 def test_intervals_that_are_too_narrow_are_found():
-    narrow = records(scale=0.7, n_set=60)
+    narrow = records(scale=0.7, n_set=40)
     quantities, coverage = quantity_table(narrow), coverage_table(narrow, ranking="ability")
     rows = quantities.set_index("quantity")
     assert rows.loc["ability", "p_adjusted"] < FALSE_ALARM
@@ -98,7 +98,7 @@ def test_intervals_that_are_too_narrow_are_found():
 
 
 def test_draws_that_lie_too_high_are_found():
-    high = records(shift=0.5, n_set=60)
+    high = records(shift=0.5, n_set=40)
     rows = quantity_table(high).set_index("quantity")
     assert rows.loc["ability", "mean_position"] < 0.45
     assert rows.loc["ability", "bias"] == pytest.approx(0.5, abs=0.15)
@@ -228,7 +228,7 @@ def test_caveats_say_what_went_wrong(right):
     sets.loc[0, "failed"] = "no mode"
     sets.loc[1, ["n_divergent", "max_rhat", "min_ess"]] = [3, 1.4, 12]
     said = notices(quantities, sets, kind="residual-dif")
-    assert "1 of 120 data sets have no fit" in said[0]
+    assert "1 of 80 data sets have no fit" in said[0]
     assert "no mode" in said[0]
     for part in ("diverged in 1 data set", "R-hat above 1.05", "below 100 in 1 data set",
                  "autocorrelation 0.40 of ability", "offset is taken as known"):  # fmt: skip
@@ -239,4 +239,4 @@ def test_the_claim_names_what_ranks_models(right):
     coverage = coverage_table(right, ranking="ability")
     said = claim(coverage, "ability", n_data_sets=N_SET)
     assert said.startswith("95% intervals of abilities held 9")
-    assert said.endswith("of truths in 120 simulated data sets of this design.")
+    assert said.endswith("of truths in 80 simulated data sets of this design.")
