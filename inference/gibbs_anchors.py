@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neartie.inference.gibbs_protocol import State
+from neartie.inference.pairwise_bits import compiled
 
 type Floats = NDArray[np.float64]
 
@@ -47,19 +48,17 @@ def follow(state: State, ability: Floats, items: Floats, design: Floats, *, copy
         return
     n_factor = ability.shape[1]
     old_items, old_ability = state[ITEM], state[ABILITY]
-    there = np.hstack([old_ability, design])
-    turned = items @ _map(there, np.hstack([ability, design])).T
+    turned = items @ _map(old_ability, ability, design).T
     loading, old = items[:, :n_factor], old_items[:, :n_factor]
-    placed = ability @ _map(old, loading).T
+    nothing = np.empty((len(items), 0))
+    placed = ability @ _map(old, loading, nothing).T
     state[ITEM] += GAIN * (turned - old_items)
     state[ABILITY] += GAIN * (placed - old_ability)
 
 
 def item_starts(state: State, ability: Floats, design: Floats) -> Floats:
     """Return where searches for items begin, given abilities: (n_item, K + F), effects in logits."""
-    here = np.hstack([ability, design])
-    there = np.hstack([state[ABILITY], design])
-    return np.asarray(state[ITEM] @ _map(here, there).T)
+    return np.asarray(state[ITEM] @ _map(ability, state[ABILITY], design).T)
 
 
 def ability_starts(
@@ -78,17 +77,45 @@ def ability_starts(
         How much an answer to an item says.
     """
     n_factor = loading.shape[1]
-    anchor = state[ITEM]
-    weighted = loading * weight[:, None]
-    gram = weighted.T @ loading
-    gram[np.diag_indices(n_factor)] += _RIDGE
-    side = weighted.T @ np.hstack([anchor[:, :n_factor], anchor[:, n_factor:] - intercepts])
-    maps = np.linalg.solve(gram, side)
+    maps = _weighted_map(loading, intercepts, state[ITEM], weight)
     return np.asarray(state[ABILITY] @ maps[:, :n_factor].T + design @ maps[:, n_factor:].T)
 
 
-def _map(here: Floats, there: Floats) -> Floats:
-    """Return the matrix M with here @ M closest to there."""
-    gram = here.T @ here
-    gram[np.diag_indices(len(gram))] += _RIDGE
-    return np.asarray(np.linalg.solve(gram, here.T @ there))
+@compiled
+def _map(here: Floats, there: Floats, design: Floats) -> Floats:
+    """Return the matrix M with [here, design] @ M closest to [there, design]."""
+    n, n_factor = here.shape
+    size = n_factor + design.shape[1]
+    gram, side = np.zeros((size, size)), np.zeros((size, size))
+    row, other = np.empty(size), np.empty(size)
+    for m in range(n):
+        row[:n_factor] = here[m]
+        other[:n_factor] = there[m]
+        row[n_factor:] = design[m]
+        other[n_factor:] = design[m]
+        for p in range(size):
+            for q in range(size):
+                gram[p, q] += row[p] * row[q]
+                side[p, q] += row[p] * other[q]
+    for p in range(size):
+        gram[p, p] += _RIDGE
+    return np.linalg.solve(gram, side)
+
+
+@compiled
+def _weighted_map(loading: Floats, intercepts: Floats, anchor: Floats, weight: Floats) -> Floats:
+    """Return what takes anchors of abilities, and intercepts, to abilities: (K, K + F)."""
+    n_item, n_factor = loading.shape
+    size = anchor.shape[1]
+    gram, side = np.zeros((n_factor, n_factor)), np.zeros((n_factor, size))
+    for i in range(n_item):
+        for p in range(n_factor):
+            share = weight[i] * loading[i, p]
+            for q in range(n_factor):
+                gram[p, q] += share * loading[i, q]
+                side[p, q] += share * anchor[i, q]
+            for q in range(n_factor, size):
+                side[p, q] += share * (anchor[i, q] - intercepts[i, q - n_factor])
+    for p in range(n_factor):
+        gram[p, p] += _RIDGE
+    return np.linalg.solve(gram, side)

@@ -26,7 +26,7 @@ from neartie.inference.gibbs_protocol import State
 type Floats = NDArray[np.float64]
 
 # Weights are drawn in one sweep of so many, to sum over the effects when their scale is drawn.
-WEIGHTS_EVERY: Final = 3
+WEIGHTS_EVERY: Final = 4
 SWEEP, TALLY = "_sweep", "_tally"
 # A width below which starts of standard effects are small.
 _NARROW: Final = 0.03

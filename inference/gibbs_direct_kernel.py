@@ -37,8 +37,8 @@ RELAX: Final = 0.5
 # The share that comes from a t density about the mode instead, whose tails are heavier than those of
 # any conditional here, and the share that takes a random step from where it is: conditionals of few
 # answers may be skewed, and a chain is not to wait long in their tails.
-FREE_SHARE: Final = 0.15
-WALK_SHARE: Final = 0.05
+FREE_SHARE: Final = 0.08
+WALK_SHARE: Final = 0.02
 # Length of a random step over the root of the dimension.
 WALK: Final = 2.0
 # Log-likelihoods beyond this are lost in rounding when they are compared.

@@ -64,15 +64,17 @@ def test_it_is_the_joint_density_over_that_of_the_effects(setting):
     np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-9)
 
 
-def test_draws_have_that_density(setting):
-    """20,000 draws against a grid, 5 standard errors with a third of them counted."""
+@pytest.mark.parametrize("n_copy", [1, 600])
+def test_draws_have_that_density(setting, n_copy):
+    """Draws against a grid, 5 standard errors with a third of them counted; of few items and many."""
     *_, (precision, lean) = setting
-    rng, scale, n = np.random.default_rng(6), 0.5, 20_000
+    precision, lean = np.tile(precision, (n_copy, 1, 1)), np.tile(lean / n_copy**0.5, (n_copy, 1))
+    rng, scale, n = np.random.default_rng(6), 0.05, 20_000 if n_copy == 1 else 2_000
     drawn = np.empty(n)
     for d in range(n):
         scale = draw_collapsed_scale(rng, scale, precision, lean, SD)
         drawn[d] = math.log(scale)
-    grid = np.linspace(-9, 3, 4001)
+    grid = np.linspace(-12, 3, 4001)
     logs = np.array([collapsed_log_density(u, precision, lean, SD) for u in grid])
     weight = np.exp(logs - logs.max())
     weight /= weight.sum()
