@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from neartie.inference.flat_model import data_of, observed_arrays
 from neartie.inference.gibbs_protocol import State
-from neartie.inference.gibbs_two_pl_kernel import draw_items, draw_values
+from neartie.inference.gibbs_two_pl_items import draw_items
+from neartie.inference.gibbs_two_pl_kernel import draw_values
 from neartie.inference.gibbs_two_pl_moves import (
     draw_family_means,
     draw_populations,

@@ -1,4 +1,4 @@
-r"""Kernels of the 2PL's Gibbs sampler: all abilities given the items, all items given abilities.
+r"""Kernels of the 2PL's Gibbs sampler: one unknown a unit, such as all abilities given the items.
 
 Every unknown is drawn by Metropolis-Hastings from a t distribution around the mode of its
 conditional, with the curvature there (Laplace's approximation with heavier tails). The mode is
@@ -6,7 +6,7 @@ sought by Newton's method from an *anchor*, which a chain holds fixed once it is
 the value at hand. So the proposal is a function of the conditional alone, however few steps are
 taken, and its density is the same forth and back: what is drawn has exactly the conditional as its
 distribution. Nothing depends on how close the search comes to the mode but the share of accepted
-proposals.
+proposals. Items, of two unknowns each: `neartie.inference.gibbs_two_pl_items`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from neartie.inference.logistic_sums import (
     gather,
-    line_derivatives,
-    line_softplus_sum,
     softplus_sum,
     sum_at,
     value_derivatives,
@@ -32,22 +30,17 @@ type Floats = NDArray[np.float64]
 # Degrees of freedom of proposals: tails above those of any conditional here, whose priors are
 # normal, at the price of a few rejections. An even number makes them cheap to draw.
 DF: Final = 8
-# The mode is at hand when the next step is shorter than this, in standard deviations; one-
-# dimensional searches then take it with the third derivative, the others as it is.
+# The mode is at hand when the next step is shorter than this, in standard deviations; it is then
+# taken with the third derivative.
 _NEAR: Final = 1.0
-_NEAR_IN_TWO: Final = 0.2
 MAX_STEPS: Final = 50
 # A step is at most so long, in the unit of ability or logit.
-_LONGEST: Final = 4.0
-# The share of items that take a random step instead, which moves on from where the approximation
-# is poor: conditionals of (log a, b) may be bent, and flat where answers are few.
-WALK_SHARE: Final = 0.05
-_WALK: Final = 1.7
+LONGEST: Final = 4.0
 
 
 # Log-likelihoods are differences of two sums; beyond this size of the sums rounding would decide. No
 # such logits have any weight under priors that anybody means.
-_LARGEST: Final = 1e9
+LARGEST: Final = 1e9
 
 
 class Cells(NamedTuple):
@@ -71,7 +64,7 @@ class Cells(NamedTuple):
 
 
 @compiled
-def _inverse_scale(rng: np.random.Generator) -> float:
+def inverse_scale(rng: np.random.Generator) -> float:
     """Return the root of DF over a chi-square value of DF degrees: a normal value times it is t."""
     product = 1.0
     for _ in range(DF // 2):
@@ -102,7 +95,7 @@ def _approximate_one(
             low = v
         else:
             high = v
-        following = v + max(-_LONGEST, min(_LONGEST, step))
+        following = v + max(-LONGEST, min(LONGEST, step))
         v = following if low < following < high else 0.5 * (low + high)
     return v, curvature
 
@@ -127,7 +120,7 @@ def value_log_density(
     """
     softplus = softplus_sum(v, slope, offset)
     likelihood = total * v - softplus
-    if not abs(total * v) + softplus < _LARGEST:
+    if not abs(total * v) + softplus < LARGEST:
         likelihood = -np.inf
     return likelihood, -0.5 * precision * (v - mean) ** 2
 
@@ -179,7 +172,7 @@ def draw_values(
         mode, curvature = _approximate_one(anchor[u], total, slopes, offsets, mean[u], precision)
         root = math.sqrt(curvature)
         current = value[u]
-        proposed = mode + rng.standard_normal() * _inverse_scale(rng) / root
+        proposed = mode + rng.standard_normal() * inverse_scale(rng) / root
         here, prior = value_log_density(current, total, slopes, offsets, mean[u], precision)
         there, new_prior = value_log_density(proposed, total, slopes, offsets, mean[u], precision)
         back = math.log1p((root * (current - mode)) ** 2 / DF)
@@ -188,204 +181,6 @@ def draw_values(
         if math.log(1.0 - rng.random()) < ratio:
             value[u] = proposed
             here = there
-            n_accepted += 1
-        log_likelihood += here
-    return n_accepted, log_likelihood
-
-
-class ItemPrior(NamedTuple):
-    """Normal priors of the two numbers of an item.
-
-    Attributes
-    ----------
-    signed : bool
-        Whether they are slope and intercept; otherwise log slope and difficulty, while the
-        sampler moves in log slope and intercept, which are less dependent.
-    first_mean, first_sd : float
-        Of the slope or its log.
-    second_mean, second_sd : float
-        Of intercept or difficulty.
-    """
-
-    signed: bool
-    first_mean: float
-    first_sd: float
-    second_mean: float
-    second_sd: float
-
-
-@compiled
-def _slope(first: float, prior: ItemPrior) -> float:
-    return first if prior.signed else math.exp(max(-300.0, min(300.0, first)))
-
-
-@compiled
-def item_log_prior(first: float, intercept: float, prior: ItemPrior) -> float:
-    """Return the log prior density of (first, intercept), up to a constant."""
-    z = (first - prior.first_mean) / prior.first_sd
-    if prior.signed:
-        return -0.5 * (z * z + ((intercept - prior.second_mean) / prior.second_sd) ** 2)
-    # The difficulty is -d / a; its density in d has the factor 1 / a.
-    difficulty = -intercept / _slope(first, prior)
-    return -0.5 * (z * z + ((difficulty - prior.second_mean) / prior.second_sd) ** 2) - first
-
-
-@compiled
-def item_log_density(
-    first: float, intercept: float, totals: tuple[float, float], ability: Floats, prior: ItemPrior
-) -> tuple[float, float]:
-    """Return log-likelihood and log prior density of an item, up to a constant, nat.
-
-    Parameters are those of `item_derivatives`.
-    """
-    slope = _slope(first, prior)
-    by_slope, by_intercept = totals[0] * slope, totals[1] * intercept
-    softplus = line_softplus_sum(slope, intercept, ability)
-    likelihood = by_slope + by_intercept - softplus
-    if not abs(by_slope) + abs(by_intercept) + softplus < _LARGEST:
-        likelihood = -np.inf
-    return likelihood, item_log_prior(first, intercept, prior)
-
-
-@compiled
-def item_derivatives(
-    first: float, intercept: float, totals: tuple[float, float], ability: Floats, prior: ItemPrior
-) -> tuple[float, float, float, float, float, float]:
-    """Return the log density of (first, intercept) given the abilities, gradient and curvature.
-
-    Parameters
-    ----------
-    first, intercept : float
-    totals : (float, float)
-        Sum of the abilities of those who were right, and their number.
-    ability : (n,) float
-        Of all who answered.
-    prior : ItemPrior
-
-    Returns
-    -------
-    value, by_first, by_intercept, first_twice, both, intercept_twice : float
-        The last three are minus the second derivatives; where these are not safely positive
-        definite, what bends the other way is left out of them.
-    """
-    slope = _slope(first, prior)
-    softplus, by_slope, by_intercept, twice, both, intercept_twice = line_derivatives(
-        slope, intercept, ability
-    )
-    value = totals[0] * slope + totals[1] * intercept - softplus
-    value += item_log_prior(first, intercept, prior)
-    by_slope, by_intercept = totals[0] - by_slope, totals[1] - by_intercept
-    precision = 1.0 / prior.second_sd**2
-    by_first = (prior.first_mean - first) / prior.first_sd**2
-    first_twice = 1.0 / prior.first_sd**2
-    if prior.signed:
-        by_intercept -= precision * (intercept - prior.second_mean)
-        by_first, first_twice = by_first + by_slope, first_twice + twice
-        return value, by_first, by_intercept, first_twice, both, intercept_twice + precision
-    inverse = 1.0 / slope
-    difficulty = -intercept * inverse
-    pull = precision * (difficulty - prior.second_mean)
-    by_first += slope * by_slope + pull * difficulty - 1.0
-    by_intercept += pull * inverse
-    first_twice += slope * slope * twice + precision * difficulty * difficulty
-    both = slope * both + precision * difficulty * inverse
-    intercept_twice += precision * inverse * inverse
-    bent_first, bent_both = pull * difficulty - slope * by_slope, pull * inverse
-    whole = first_twice + bent_first
-    if whole > 0.2 * first_twice and whole * intercept_twice > 1.2 * (both + bent_both) ** 2:
-        first_twice, both = whole, both + bent_both
-    return value, by_first, by_intercept, first_twice, both, intercept_twice
-
-
-@compiled
-def _approximate_two(
-    anchor: tuple[float, float], totals: tuple[float, float], ability: Floats, prior: ItemPrior
-) -> tuple[float, float, float, float, float]:
-    """Return mode and curvature of an item's (first, intercept) given the abilities.
-
-    A step that leads down is halved; where the search does not end, its last point serves.
-    """
-    x, y = anchor
-    value, g1, g2, h11, h12, h22 = item_derivatives(x, y, totals, ability, prior)
-    for _ in range(MAX_STEPS):
-        determinant = h11 * h22 - h12 * h12
-        step_x = (h22 * g1 - h12 * g2) / determinant
-        step_y = (h11 * g2 - h12 * g1) / determinant
-        length = math.sqrt(max(step_x * g1 + step_y * g2, 0.0))
-        if length < _NEAR_IN_TWO:
-            return x + step_x, y + step_y, h11, h12, h22
-        shrink = min(1.0, _LONGEST / max(abs(step_x), abs(step_y)))
-        for _ in range(MAX_STEPS):
-            new_x, new_y = x + shrink * step_x, y + shrink * step_y
-            found = item_derivatives(new_x, new_y, totals, ability, prior)
-            if found[0] >= value:
-                break
-            shrink *= 0.5
-        x, y = new_x, new_y
-        value, g1, g2, h11, h12, h22 = found
-    return x, y, h11, h12, h22
-
-
-@compiled
-def draw_items(
-    rng: np.random.Generator,
-    first: Floats,
-    intercept: Floats,
-    anchor_first: Floats,
-    anchor_intercept: Floats,
-    ability: Floats,
-    prior: ItemPrior,
-    cells: Cells,
-) -> tuple[int, float]:
-    """Draw slope (or its log) and intercept of every item, in place.
-
-    Parameters
-    ----------
-    rng : Generator
-    first, intercept, anchor_first, anchor_intercept : (n_item,) float
-    ability : (n_model,) float
-    prior : ItemPrior
-    cells : Cells
-        Of the items.
-
-    Returns
-    -------
-    n_accepted : int
-    log_likelihood : float, nat
-        Of all answers afterwards.
-    """
-    gathered = np.empty(ability.shape[0])
-    n_accepted, log_likelihood = 0, 0.0
-    for i in range(first.shape[0]):
-        right = cells.right[cells.right_start[i] : cells.right_start[i + 1]]
-        totals = (sum_at(ability, right), float(right.shape[0]))
-        abilities = ability
-        if not cells.complete:
-            seen = cells.seen[cells.seen_start[i] : cells.seen_start[i + 1]]
-            gather(ability, seen, gathered)
-            abilities = gathered[: seen.shape[0]]
-        anchor = (anchor_first[i], anchor_intercept[i])
-        mode_x, mode_y, h11, h12, h22 = _approximate_two(anchor, totals, abilities, prior)
-        # The curvature is L L'; solving with L' turns normal values into ones of its inverse.
-        l11 = math.sqrt(h11)
-        l21 = h12 / l11
-        l22 = math.sqrt(h22 - l21 * l21)
-        walks = rng.random() < WALK_SHARE
-        scale = _WALK if walks else _inverse_scale(rng)
-        step_y = scale * rng.standard_normal() / l22
-        step_x = (scale * rng.standard_normal() - l21 * step_y) / l11
-        x, y = first[i], intercept[i]
-        new_x = step_x + (x if walks else mode_x)
-        new_y = step_y + (y if walks else mode_y)
-        here, old_prior = item_log_density(x, y, totals, abilities, prior)
-        there, new_prior = item_log_density(new_x, new_y, totals, abilities, prior)
-        ratio = there - here + new_prior - old_prior
-        if not walks:
-            back = (l11 * (x - mode_x) + l21 * (y - mode_y)) ** 2 + (l22 * (y - mode_y)) ** 2
-            forth = (l11 * (new_x - mode_x) + l21 * step_y) ** 2 + (l22 * step_y) ** 2
-            ratio += 0.5 * (DF + 2) * (math.log1p(forth / DF) - math.log1p(back / DF))
-        if math.log(1.0 - rng.random()) < ratio:
-            first[i], intercept[i], here = new_x, new_y, there
             n_accepted += 1
         log_likelihood += here
     return n_accepted, log_likelihood
@@ -418,7 +213,7 @@ def log_likelihood_along(
             gather(slope, seen, a)
             gather(offset, seen, d)
             softplus = softplus_sum(value[u], a[: seen.shape[0]], d[: seen.shape[0]])
-        if not abs(by_value) + abs(by_offset) + softplus < _LARGEST:
+        if not abs(by_value) + abs(by_offset) + softplus < LARGEST:
             return -np.inf
         result += by_value + by_offset - softplus
     return result

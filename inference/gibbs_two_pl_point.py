@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from neartie.inference.gibbs_two_pl_kernel import Cells, ItemPrior
+from neartie.inference.gibbs_two_pl_items import ItemPrior
+from neartie.inference.gibbs_two_pl_kernel import Cells
 from neartie.models.priors import TwoPLPriors
 
 type Floats = NDArray[np.float64]

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from neartie.data.responses import Responses
+from neartie.inference import gibbs_two_pl_items as item_kernel
 from neartie.inference import gibbs_two_pl_kernel as kernel
 from neartie.inference import gibbs_two_pl_moves as moves
 from neartie.inference import gibbs_two_pl_steps as steps
@@ -164,7 +165,7 @@ def test_items_given_abilities(case_of, options):
         moved.intercept[unit] += intercept
         values = [
             sum(
-                kernel.item_log_density(
+                item_kernel.item_log_density(
                     one.first[unit],
                     one.intercept[unit],
                     totals,
@@ -206,14 +207,14 @@ def test_difficulties_given_abilities(case_of):
 def test_slopes_and_curvature_of_an_item(signed):
     rng = np.random.default_rng(4)
     ability, totals = rng.normal(size=30), (4.0, 17.0)
-    prior = kernel.ItemPrior(signed, 0.4, 0.6, -0.3, 1.4)
+    prior = item_kernel.ItemPrior(signed, 0.4, 0.6, -0.3, 1.4)
     at, step = np.array([0.3, 0.5]), 1e-4
 
     def values(x):
-        return np.array(kernel.item_derivatives(x[0], x[1], totals, ability, prior))
+        return np.array(item_kernel.item_derivatives(x[0], x[1], totals, ability, prior))
 
     here = values(at)
-    likelihood, log_prior = kernel.item_log_density(at[0], at[1], totals, ability, prior)
+    likelihood, log_prior = item_kernel.item_log_density(at[0], at[1], totals, ability, prior)
     assert here[0] == pytest.approx(likelihood + log_prior)
     for axis in (0, 1):
         ahead, behind = values(at + step * np.eye(2)[axis]), values(at - step * np.eye(2)[axis])
@@ -469,7 +470,7 @@ def test_logits_beyond_measure_are_never_likely(case_of, size):
     sums = np.array([3.0, 1.0]), np.array([0.5, -0.2])
     found = [
         kernel.value_log_density(size, 3.0, *sums, 0.0, 1.0)[0],
-        kernel.item_log_density(
+        item_kernel.item_log_density(
             np.log(size),
             1.0,
             (1.0, 1.0),
