@@ -14,7 +14,7 @@ from neartie.audits.comparison_settings import (
     PATHFINDER,
     RESIDUAL,
 )
-from neartie.inference.diagnostics import MAX_PARETO_K, MAX_RHAT, MIN_ESS_PER_CHAIN
+from neartie.inference.diagnostics import MAX_RHAT, MIN_ESS_PER_CHAIN
 from neartie.models.priors import MirtDifPriors
 from neartie.report.comparison_words import verdict_rule
 from neartie.report.formatting import count, decimal, is_missing, plural, point_word
@@ -144,7 +144,7 @@ def _full(compared: Comparison) -> list[str]:
         if rung in rungs:
             said.append(
                 f"The draws of {rung} are those of its normal density; Pareto k of importance "
-                f"weights was {_facts(compared, rung, 'pareto_k', 2)} (limit {MAX_PARETO_K:g})."
+                f"weights was {_facts(compared, rung, 'pareto_k', 2)}."
             )
     if FULL in rungs:
         said += _sampling(compared)
