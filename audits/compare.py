@@ -235,14 +235,11 @@ def _anchor_table(base: ComparisonBase, rungs: list[RungResult]) -> pd.DataFrame
 def _signature(
     responses: Responses, audit: NearTieAudit, settings: ComparisonSettings, seed: int
 ) -> dict[str, Any]:
-    """Return what a stored rung must share with a comparison; other rungs do not matter to it."""
-    own = settings.to_dict()
-    for name in ("rungs", "headline", "margin"):
-        del own[name]
+    """Return what stored rungs must share with a comparison; of its settings, those of each rung."""
     return {
         "data": fingerprint(responses),
         "audit": [audit.settings, audit.seed, list(audit.k)],
-        "comparison": own,
+        "comparison": {name: settings.of_rung(name) for name in settings.ladder},
         "seed": seed,
     }
 

@@ -18,6 +18,17 @@ ADVI: Final = "advi"
 FULL: Final = "full"
 RUNGS: Final = (PLUG_IN, RESIDUAL, BOOTSTRAP, LAPLACE, PATHFINDER, ADVI, FULL)
 LADDER: Final = (PLUG_IN, RESIDUAL, BOOTSTRAP, LAPLACE, ADVI, FULL)
+# What changes a rung, beyond what changes all.
+_FITTED: Final = ("dimension", "options")
+_MATTERS: Final = {
+    PLUG_IN: (),
+    RESIDUAL: (),
+    BOOTSTRAP: ("offsets",),
+    LAPLACE: _FITTED,
+    PATHFINDER: _FITTED,
+    ADVI: _FITTED,
+    FULL: (*_FITTED, "engine", "chains", "tune", "thin", "min_ess"),
+}
 #: Dimensions beyond which the models that are sampled are cut.
 MOST_DIMENSIONS: Final = 32
 
@@ -122,6 +133,17 @@ class ComparisonSettings:
     def margin_name(self) -> str:
         """The ladder's column for the probability of a difference within the margin."""
         return f"p_within_{100 * self.margin:g}pp"
+
+    def of_rung(self, name: str) -> dict[str, Any]:
+        """Return the settings that change what a rung says, as plain numbers and text.
+
+        Examples
+        --------
+        >>> ComparisonSettings().of_rung("residual")
+        {'draws': 400, 'subtests': 200}
+        """
+        plain = self.to_dict()
+        return {key: plain[key] for key in ("draws", "subtests", *_MATTERS[name])}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers and text."""

@@ -33,7 +33,8 @@ class RungStore:
     folder : path or None
         None keeps nothing.
     signature : dict
-        Plain JSON. What a stored rung must share with this comparison to be taken from it.
+        Plain JSON. What a stored rung must share with this comparison to be taken from it; under
+        `comparison` the settings of every rung by its name.
     """
 
     def __init__(self, folder: str | PathLike[str] | None, signature: dict[str, Any]) -> None:
@@ -61,12 +62,15 @@ class RungStore:
             found = _rung(head, arrays)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path} is damaged; delete it to make this rung anew") from error
-        if head["signature"] != self.signature:
+        if head["signature"] != self._of(name):
             raise DataError(
                 f"{path} belongs to a comparison with other data, settings or seed; name another "
                 "folder"
             )
         return found
+
+    def _of(self, name: str) -> dict[str, Any]:
+        return {**self.signature, "comparison": self.signature["comparison"][name]}
 
     def add(self, rung: RungResult) -> None:
         """Keep a finished rung."""
@@ -77,7 +81,7 @@ class RungStore:
         for number, cell in enumerate(rung.cells):
             arrays |= {f"{name}-{number}": getattr(cell, name) for name in _ARRAYS}
         head = {
-            "signature": self.signature,
+            "signature": self._of(rung.name),
             "name": rung.name,
             "cells": [[cell.anchors, cell.scores] for cell in rung.cells],
             "spearman_d": rung.spearman_d,

@@ -185,3 +185,29 @@ def test_points_become_the_proportion_that_was_meant():
     assert settings.margin_name == "p_within_0.7pp"
     assert settings.headline == ("mean", "observed")
     assert settings.dimension == (2, 3)
+
+
+def test_higher_rungs_are_added_to_a_folder_and_change_no_other(board, done, tmp_path, capsys):
+    before, _ = done
+    out = copytree(before, tmp_path / "out")
+    # settings of the new rungs alone, so that those which are there are taken as they are
+    more = ["--rungs", "residual,residual-bootstrap,laplace,full", "--offsets", "2", "--tune", "5"]
+    assert run(board, out, *more, "--seed", "4") == 0
+    for name in ("plug-in", "residual"):
+        path = f"rungs/{name}.rung"
+        assert (out / path).read_bytes() == (before / path).read_bytes()
+    found, old = ladder(out), ladder(before)
+    same = found["rung"].isin(["plug-in", "residual"])
+    pd.testing.assert_frame_equal(found[same].reset_index(drop=True), old, check_exact=True)
+    expected = ["plug-in", "residual", "residual-bootstrap", "laplace", "full"]
+    assert list(found["rung"].unique()) == expected
+    # with the plug-in's anchors on observed answers every rung is the audit
+    own = found[(found["anchors"] == "plug-in") & (found["scores"] == "observed")]
+    assert (own["difference"] == 0).all()
+    text = capsys.readouterr().out
+    assert "not converged, so that this may not be claimed yet" in " ".join(text.split())
+    said = (out / "methods.txt").read_text(encoding="utf-8")
+    assert "2 chains of 5 tuning draws and 10 kept draws" in said
+    assert "2 offsets" in said
+    assert run(board, out, *more, "--seed", "4", "--draws", "40") == 2
+    assert "belongs to a comparison with other data, settings" in capsys.readouterr().err
