@@ -48,7 +48,10 @@ CASES: dict[str, Case] = {
         kind="two-pl", simulate=lambda: simulate_answers(1000, 500, 1), nuts=(60, 120)
     ),
     "MIRT-DIF K=2, 100 x 200": Case(
-        kind="mirt-dif", simulate=lambda: simulate_answers(200, 100, 2), options={"dimension": 2}
+        kind="mirt-dif",
+        simulate=lambda: simulate_answers(200, 100, 2),
+        options={"dimension": 2},
+        gibbs=(2000, 250),
     ),
     "BT 100, scale estimated": Case(
         kind="bradley-terry",
@@ -181,7 +184,7 @@ def grow() -> None:
         print(f"| {name} | {(time.process_time() - began) / sweeps:.4f} |", flush=True)
 
 
-def paper(draws: int, tune: int) -> None:
+def paper(draws: int, tune: int, checkpoint: str | None) -> None:
     """Fit the size of the paper's largest benchmark, and print a log."""
     from neartie.inference.fit import fit
 
@@ -206,6 +209,7 @@ def paper(draws: int, tune: int) -> None:
             tune=tune,
             chains=2,
             cores=2,
+            checkpoint=checkpoint,
             progress=log,
             rng=1,
         )
@@ -222,13 +226,14 @@ def main() -> None:
     parser.add_argument("--paper", action="store_true")
     parser.add_argument("--draws", type=int, default=500, help="of --paper")
     parser.add_argument("--tune", type=int, default=200, help="of --paper")
+    parser.add_argument("--checkpoint", help="file from which --paper goes on after a stop")
     chosen = parser.parse_args()
     if chosen.engine:
         run(chosen.case[0], chosen.engine)
     elif chosen.growth:
         grow()
     elif chosen.paper:
-        paper(chosen.draws, chosen.tune)
+        paper(chosen.draws, chosen.tune, chosen.checkpoint)
     else:
         compare(chosen.case or list(CASES))
 

@@ -352,10 +352,12 @@ def test_moments_are_those_of_a_long_run_of_nuts(kind, options):
     else:
         priors = ResidualDifPriors(easiness_sd=1.5)
         model = build_residual_dif(responses, OFFSET, priors=priors, **options)
-    first, second = (
-        fit(model, engine=engine, draws=4000, tune=1000, chains=4, rng=9)["posterior"].to_dataset()
-        for engine in ("nuts", "gibbs")
+    length = {"draws": 4000, "tune": 1000, "chains": 4, "rng": 9}
+    trees = (
+        fit(model, engine="nuts", target_accept=0.98, **length),
+        fit(model, engine="gibbs", **length),
     )
+    first, second = (tree["posterior"].to_dataset() for tree in trees)
     far = {}
     for name in first.data_vars:
         if name in ("ability", "loading", "family_mean", "dif_standard"):
