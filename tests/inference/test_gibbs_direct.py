@@ -346,3 +346,33 @@ def test_both_ways_have_the_same_posterior(model):
         found[direct] = batches.mean(axis=0), batches.var(axis=0, ddof=1) / 10
     (one, spread), (other, more) = found[False], found[True]
     assert (abs(one - other) < 5 * np.sqrt(spread + more)).all()
+
+
+ODD = {
+    "all right": (np.ones((30, 20)), K),
+    "a ladder": (np.arange(30)[:, None] / 30 < np.arange(20) / 20, K),
+    "more factors than models": (np.arange(30).reshape(6, 5) % 2, 8),
+    "hardly any answers": (np.where(np.add.outer(np.arange(30), np.arange(20)) % 9, -1, 1), K),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_answers_leave_chains_moving_and_finite(name):
+    values, dimension = ODD[name]
+    n_item, n_model = values.shape
+    models = pd.DataFrame(
+        {
+            "model": [f"m{m:02d}" for m in range(n_model)],
+            "family": [f"f{m % 3}" for m in range(n_model)],
+        }
+    )
+    responses = Responses.build(
+        values.astype(np.int8), items=[f"q{i:02d}" for i in range(n_item)], models=models
+    )
+    sampler = gibbs_mirt_dif(build_mirt_dif(responses, dimension=dimension))
+    rng = np.random.default_rng(1)
+    state = sampler.start(rng)
+    for sweep in range(160):
+        sampler.sweep(state, rng, tuning=sweep < 80)
+    assert all(np.isfinite(value).all() for value in state.values())
+    assert all(share > 0.25 for share in sampler.counts(state).values())
