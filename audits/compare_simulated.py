@@ -118,12 +118,14 @@ def simulate_comparison(
             "audit": task.audit.to_dict(),
             "seed": task.seed,
         },
+        noun="simulation",
     )
     wanted = [number for number in range(replicates) if number not in store.done]
-    say("leaderboards", 1 - len(wanted) / replicates)
-    for done, record in enumerate(spread_boards(task, wanted, client=client), start=1):
+    before = replicates - len(wanted)
+    say(f"leaderboards · {before} of {replicates}", before / replicates)
+    for done, record in enumerate(spread_boards(task, wanted, client=client), start=before + 1):
         store.add(record)
-        say("leaderboards", 1 - (len(wanted) - done) / replicates)
+        say(f"leaderboards · {done} of {replicates}", done / replicates)
     return collect_recovery(
         [store.done[number] for number in range(replicates)],
         boards=boards.to_dict(),

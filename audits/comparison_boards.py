@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from inspect import signature
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pandas as pd
@@ -12,10 +15,18 @@ from numpy.typing import NDArray
 
 from neartie.audits.population import build_population
 from neartie.audits.settings import AuditSettings
+from neartie.data.design import LeaderboardDesign, family_names
 from neartie.data.responses import Responses
 from neartie.data.simulate import simulate_leaderboard
 from neartie.data.truth import LeaderboardTruth, SimulatedLeaderboard, row_blocks
 from neartie.inference.mirt_dif_map import fit_mirt_dif_map
+
+#: Arguments of `simulate_leaderboard` and what they are when left out.
+DESIGN: Final[dict[str, Any]] = {
+    name: parameter.default
+    for name, parameter in signature(simulate_leaderboard).parameters.items()
+    if name != "rng"
+}
 
 
 class Boards(Protocol):
@@ -36,9 +47,27 @@ class DesignBoards:
     ----------
     design : mapping
         Arguments of `simulate_leaderboard`.
+
+    Raises
+    ------
+    ValueError
+        If one is unknown or out of range, or sizes do not fit together.
+
+    Examples
+    --------
+    >>> DesignBoards(design={"n_items": 40, "n_models": 30, "n_owners": 12}).design["n_items"]
+    40
     """
 
     design: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse at once what could not be drawn later."""
+        unknown = [name for name in self.design if name not in DESIGN]
+        if unknown:
+            raise ValueError(f"no {unknown[0]} in a design; there are {', '.join(DESIGN)}")
+        whole = DESIGN | dict(self.design)
+        LeaderboardDesign(**whole | {"families": family_names(whole["families"])})
 
     def draw(self, rng: np.random.Generator) -> SimulatedLeaderboard:
         """Return one."""
@@ -61,6 +90,11 @@ class ModelBoards:
         K.
     loading_scale, easiness_mean, easiness_scale, dif_scale : float, logit
         See `build_mirt_dif`; a `dif_scale` of 0 leaves family effects out.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range, or sizes do not fit together.
     """
 
     n_items: int = 120
@@ -73,6 +107,27 @@ class ModelBoards:
     easiness_mean: float = 0.5
     easiness_scale: float = 1.5
     dif_scale: float = 0.4
+
+    def __post_init__(self) -> None:
+        """Refuse at once what could not be drawn later."""
+        least = {"n_families": 2}
+        for name, value in asdict(self).items():
+            if isinstance(value, int) and value < least.get(name, 1):
+                raise ValueError(f"{name} must be at least {least.get(name, 1)}, got {value}")
+            if not math.isfinite(value):
+                raise ValueError(f"{name} must be finite, got {value}")
+            if name.endswith("_scale") and value < 0:
+                raise ValueError(f"{name} must be 0 or more, got {value}")
+        for name, most in (
+            ("n_owners", "n_models"),
+            ("n_families", "n_owners"),
+            ("n_sources", "n_items"),
+        ):
+            if getattr(self, name) > getattr(self, most):
+                raise ValueError(
+                    f"{name} must be at most {most} ({getattr(self, most)}), "
+                    f"got {getattr(self, name)}"
+                )
 
     def draw(self, rng: np.random.Generator) -> SimulatedLeaderboard:
         """Return one."""
@@ -143,7 +198,7 @@ class LikeBoards:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the label and the sizes."""
+        """Return the label, the sizes and a digest of the data that are copied."""
         return {"like": self.label, **self.truth.settings}
 
 
@@ -211,9 +266,18 @@ def boards_like(
             "n_models": own.n_model,
             "dimension": dimension,
             "dif_factor": dif_factor,
+            "data": _digest(own),
         },
     )
     return LikeBoards(responses=own, truth=truth, label="joint mode of MIRT-DIF")
+
+
+def _digest(responses: Responses) -> str:
+    """Return a few characters that other data would hardly share."""
+    names = "\0".join([*responses.item_ids, "", *responses.model_ids])
+    found = hashlib.sha256(names.encode())
+    found.update(np.ascontiguousarray(responses.values).tobytes())
+    return found.hexdigest()[:16]
 
 
 def _places(have: tuple[str, ...], wanted: tuple[str, ...] | list[str]) -> NDArray[np.intp]:

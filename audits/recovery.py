@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from neartie.audits.comparison_settings import ComparisonSettings
+from neartie.audits.recovery_claim import rung_claim, top_rung
 from neartie.audits.settings import AuditSettings
 from neartie.data.errors import DataError
 from neartie.data.wording import counted
@@ -59,9 +60,19 @@ class Recovery:
     versions: dict[str, str]
     warnings: tuple[str, ...]
 
+    def claim(self) -> str:
+        """Return in a sentence how far the highest rung is off, in the headline cell."""
+        return rung_claim(self.table, self.settings, top_rung(self.settings))
+
+    def __str__(self) -> str:
+        return self.claim()
+
     def to_dict(self) -> dict[str, Any]:
-        """Return sizes, settings and caveats: what `summary.json` holds."""
+        """Return cells, claim, sizes, settings and caveats: what `summary.json` holds."""
         return {
+            "claim": self.claim(),
+            "cells": self.table.to_dict("records"),
+            "anchors": self.anchors.to_dict("records"),
             "n_replicates": int(self.replicates["replicate"].nunique()),
             "n_failed": len(self.failed),
             "boards": self.boards,

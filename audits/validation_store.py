@@ -1,4 +1,4 @@
-"""Finished data sets of a validation, a line each, so that a stopped run goes on where it was."""
+"""Finished data sets of a simulation, a line each, so that a stopped run goes on where it was."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from neartie.data.files import to_json, write_text_atomic
 from neartie.data.tabular import os_reason
 
 RECORDS: Final = "data_sets.jsonl"
+# Of these an error names the parts that differ.
+_OPENED: Final = ("design", "boards", "comparison", "audit")
 
 
 class RecordStore:
@@ -23,6 +25,8 @@ class RecordStore:
         None keeps them in memory only.
     signature : dict
         What a stored run must share with this one to be continued by it.
+    noun : str
+        What errors call the run.
 
     Raises
     ------
@@ -35,7 +39,14 @@ class RecordStore:
     to the same numbers.
     """
 
-    def __init__(self, folder: str | PathLike[str] | None, signature: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: str | PathLike[str] | None,
+        signature: dict[str, Any],
+        *,
+        noun: str = "validation",
+    ) -> None:
+        self.noun = noun
         self.path = Path(folder) / RECORDS if folder is not None else None
         # as it reads back
         self.signature: dict[str, Any] = json.loads(to_json(signature))
@@ -56,7 +67,7 @@ class RecordStore:
             raise DataError(f"{path} is damaged; delete it to start anew") from error
         if stored != self.signature:
             raise DataError(
-                f"{path} belongs to a validation with another {_differing(stored, self.signature)}; "
+                f"{path} belongs to a {self.noun} with another {_differing(stored, self.signature)}; "
                 "name another folder, or delete it"
             )
         return done
@@ -87,12 +98,27 @@ def _line(content: Any) -> str:
 
 
 def _differing(stored: Any, own: dict[str, Any]) -> str:
-    """Return in words what two signatures differ in."""
+    """Return in words what two signatures differ in.
+
+    Examples
+    --------
+    >>> _differing({"design": {"n": 1}, "seed": 1}, {"design": {"n": 2}, "seed": 2})
+    'n and seed'
+    """
     if not isinstance(stored, dict):
         return "design"
-    names = [name for name in own if stored.get(name) != own[name]]
-    before, now = stored.get("design"), own.get("design")
-    if "design" in names and isinstance(before, dict) and isinstance(now, dict):
-        parts = [part for part in now if before.get(part) != now[part]]
-        names = [*(name for name in names if name != "design"), *parts]
+    names = [
+        part
+        for name, value in own.items()
+        if stored.get(name) != value
+        for part in (_parts(stored.get(name), value) if name in _OPENED else []) or [name]
+    ]
     return " and ".join(names) or "design"
+
+
+def _parts(before: Any, now: Any) -> list[str]:
+    """Return the names of parts that differ; what only wraps other parts is looked through."""
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return []
+    names = [name for name in now if before.get(name) != now[name]]
+    return _parts(before.get(names[0]), now[names[0]]) or names if len(now) == 1 else names
