@@ -176,7 +176,9 @@ def comparison_base(responses: Responses, audit: NearTieAudit) -> ComparisonBase
     if not sum(len(half.near.first) for half in halves):
         raise DataError(
             f"no cross-family pair lies within {float(audit.primary_epsilon):g} of each other "
-            "without a tie, so that there is nothing to compare; widen the primary band"
+            "without a tie, so that there is nothing to compare; more models or items make more "
+            "pairs (a lower --min-family-size keeps more models), and in Python "
+            "AuditSettings(bands=[0.05], primary_band=0.05) takes wider ones"
         )
     return ComparisonBase(
         audit=audit,
