@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final
+
+# Seconds over which the speed of a step is averaged.
+_LONG: Final = 3600.0
 
 
 @contextmanager
@@ -38,6 +42,8 @@ def show_progress() -> Iterator[Callable[[str, float], None]]:
         TextColumn("{task.fields[detail]}"),
         console=console,
         transient=True,
+        # of steps that come once in minutes, too, the time left is to be known
+        speed_estimate_period=_LONG,
         disable=not console.is_terminal,
     )
     tasks: dict[str, TaskID] = {}
