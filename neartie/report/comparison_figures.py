@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 MOST_PAIRS: Final = 14
 _LONGEST: Final = 42
-_STYLES: Final = {
+#: Colour and mark of every kind of anchors.
+ANCHOR_STYLES: Final = {
     PLUG_IN: (INK, "s"),
     DRAWS: (BLUE, "o"),
     MEAN: ("#009e73", "^"),
@@ -82,7 +83,7 @@ def plot_ladder(compared: Comparison, *, ax: Axes | None = None) -> list[Axes]:
     -------
     list of Axes
     """
-    panels = _beside(compared, ax)
+    panels = beside(compared.settings.ladder, ax)
     rate = compared.audit.band()["rate"]
     for panel, scores in zip(panels, SCORES, strict=True):
         table = ladder_points(compared, scores)
@@ -97,7 +98,7 @@ def plot_ladder(compared: Comparison, *, ax: Axes | None = None) -> list[Axes]:
         panel.set_xlabel("reversed (%)")
     # once all panels, which share it, have their marks
     panels[0].set_xlim(left=0)
-    _key(panels[0], compared, lines=True)
+    name_anchors(panels[0], compared.settings.ladder, lines=True)
     return panels
 
 
@@ -114,13 +115,13 @@ def plot_ladder_excess(compared: Comparison, *, ax: Axes | None = None) -> list[
     -------
     list of Axes
     """
-    panels = _beside(compared, ax)
+    panels = beside(compared.settings.ladder, ax)
     for panel, scores in zip(panels, SCORES, strict=True):
         table = ladder_points(compared, scores)
         panel.axvline(0, color=GREY, lw=1.0, zorder=1)
         _marks(panel, table, ("excess_pp", "excess_low", "excess_high"))
         panel.set_xlabel("excess (points)")
-    _key(panels[0], compared, lines=False)
+    name_anchors(panels[0], compared.settings.ladder)
     return panels
 
 
@@ -258,7 +259,12 @@ def plot_ranges(compared: Comparison, rung: str, half: int, *, ax: Axes | None =
 
 def ladder_height(compared: Comparison) -> float:
     """Return the height in inches that keeps every rung legible."""
-    return 1.5 + 0.52 * len(compared.settings.ladder)
+    return rungs_height(len(compared.settings.ladder))
+
+
+def rungs_height(n: int) -> float:
+    """Return the height in inches that keeps so many rungs legible."""
+    return 1.5 + 0.52 * n
 
 
 def pairs_height(compared: Comparison) -> float:
@@ -266,23 +272,31 @@ def pairs_height(compared: Comparison) -> float:
     return 1.2 + 0.36 * max(min(len(shown_pairs(compared)), MOST_PAIRS), 1)
 
 
-def _beside(compared: Comparison, ax: Axes | None) -> list[Axes]:
-    """Return three panels in the place of one, with the rungs named at the left."""
-    ax = axes_or_new(ax, width=7.6, height=ladder_height(compared))
+def beside(ladder: Sequence[str], ax: Axes | None) -> list[Axes]:
+    """Return a panel for each kind of scores in the place of one, the rungs named at the left.
+
+    Parameters
+    ----------
+    ladder : sequence of str
+        The rungs, from the top.
+    ax : Axes or None
+        Axes alone in a figure; a new figure otherwise.
+    """
+    n = len(ladder)
+    ax = axes_or_new(ax, width=7.6, height=rungs_height(n))
     place, figure = ax.get_subplotspec(), ax.get_figure()
     if place is None or figure is None:
         raise ValueError("these axes stand on no grid; make them with add_subplot")
     ax.remove()
     grid = place.subgridspec(1, len(SCORES))
     panels: list[Axes] = []
-    n = len(compared.settings.ladder)
     for k, scores in enumerate(SCORES):
         panel = figure.add_subplot(grid[0, k], sharex=panels[0] if panels else None)
         tidy(panel)
         panel.spines["left"].set_visible(False)
         for edge in np.arange(n - 1) + 0.5:
             panel.axhline(edge, color=PALE, lw=0.6, zorder=0)
-        panel.set_yticks(range(n), compared.settings.ladder if k == 0 else [""] * n, fontsize=8.5)
+        panel.set_yticks(range(n), ladder if k == 0 else [""] * n, fontsize=8.5)
         panel.tick_params(axis="y", length=0)
         panel.set_ylim(n - 0.45, -0.55)
         panel.set_title(_TITLES[scores], fontsize=9, loc="left", color=INK)
@@ -292,7 +306,7 @@ def _beside(compared: Comparison, ax: Axes | None) -> list[Axes]:
 
 def _marks(ax: Axes, table: pd.DataFrame, names: Sequence[str], *, scale: float = 1.0) -> None:
     value, low, high = names
-    for kind, (colour, marker) in _STYLES.items():
+    for kind, (colour, marker) in ANCHOR_STYLES.items():
         own = table[table["anchors"] == kind]
         ax.hlines(own["row"], scale * own[low], scale * own[high], color=colour, lw=1.4, zorder=2)
         ax.plot(
@@ -301,11 +315,20 @@ def _marks(ax: Axes, table: pd.DataFrame, names: Sequence[str], *, scale: float 
         )  # fmt: skip
 
 
-def _key(ax: Axes, compared: Comparison, *, lines: bool) -> None:
-    """Name the anchors, and the lines, once for all panels: above the first."""
+def name_anchors(ax: Axes, ladder: Sequence[str], *, lines: bool = False) -> None:
+    """Name the anchors, and the lines of rates, once for all panels: above the first.
+
+    Parameters
+    ----------
+    ax : Axes
+        With the marks of all kinds of anchors.
+    ladder : sequence of str
+    lines : bool
+        Whether the plug-in's rate and random medians are drawn.
+    """
     handles: list[Any] = list(ax.get_legend_handles_labels()[0])
     labels = [f"{name} anchors" for name in ax.get_legend_handles_labels()[1]]
-    if len(compared.settings.ladder) == 1:
+    if len(ladder) == 1:
         handles, labels = handles[:1], labels[:1]
     if lines:
         from matplotlib.lines import Line2D

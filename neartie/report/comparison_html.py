@@ -166,8 +166,10 @@ def _fit_words(compared: Comparison) -> list[tuple[str, str]]:
 def _settings(compared: Comparison) -> Table:
     own = compared.settings.to_dict()
     audit = compared.audit.settings
-    rows = [(name.replace("_", " "), _shown(value)) for name, value in own.items()]
-    rows += [(f"audit: {name.replace('_', ' ')}", _shown(value)) for name, value in audit.items()]
+    rows = [(name.replace("_", " "), shown_value(value)) for name, value in own.items()]
+    rows += [
+        (f"audit: {name.replace('_', ' ')}", shown_value(value)) for name, value in audit.items()
+    ]
     return Table(
         caption="Settings",
         columns=(Column(head="setting", numeric=False), Column(head="value", numeric=False)),
@@ -175,7 +177,8 @@ def _settings(compared: Comparison) -> Table:
     )
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """Return a setting as text."""
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     if isinstance(value, dict):
