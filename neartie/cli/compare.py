@@ -27,21 +27,28 @@ from neartie.cli.compare_options import (
     OUTPUT,
     RUNGS,
     ChainsOption,
+    DaskOption,
+    DesignOption,
+    DifFactorOption,
     DimensionOption,
     DrawsOption,
     HeadlineOption,
     MarginOption,
     MinEssOption,
     OffsetsOption,
+    OptionalResponses,
     RungsOption,
     Sampler,
     SamplerOption,
+    SimulateOption,
     SparseOption,
     SubtestsOption,
     ThinOption,
     TuneOption,
+    WorldOption,
     comparison_settings,
 )
+from neartie.cli.compare_simulate import check_request, refuse_simulation, run_simulation
 from neartie.cli.fit_options import CoresOption, FamilyMeansOption, ZeroSumOption, ZeroSums
 from neartie.cli.options import (
     ItemsOption,
@@ -53,7 +60,6 @@ from neartie.cli.options import (
     OutOption,
     Repeats,
     RepeatsOption,
-    ResponsesPath,
     RowsOption,
     SeedOption,
     ThresholdOption,
@@ -69,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    responses: ResponsesPath,
+    responses: OptionalResponses = None,
     items: ItemsOption = None,
     models: ModelsOption = None,
     rungs: RungsOption = RUNGS,
@@ -101,6 +107,11 @@ def compare(
     rows: RowsOption = None,
     threshold: ThresholdOption = None,
     repeats: RepeatsOption = Repeats.stop,
+    simulate: SimulateOption = None,
+    design: DesignOption = None,
+    world: WorldOption = None,
+    dif_factor: DifFactorOption = None,
+    dask: DaskOption = None,
     name: NameOption = None,
     seed: SeedOption = 0,
     cores: CoresOption = None,
@@ -108,6 +119,23 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Do posteriors say what the near-tie audit says? A stopped run goes on where it was."""
+    check_request(
+        responses,
+        simulate=simulate,
+        only_simulated={
+            "--design": design,
+            "--world": world,
+            "--dif-factor": dif_factor,
+            "--dask": dask,
+        },
+        only_data={
+            "--items": items,
+            "--models": models,
+            "--rows": rows,
+            "--threshold": threshold,
+            "--repeats": None if repeats is Repeats.stop else repeats,
+        },
+    )
     audit = audit_settings(
         k,
         alpha=alpha,
@@ -141,18 +169,32 @@ def compare(
         headline=headline,
         options={option: value for option, value in asked.items() if value},
     )
-    data = load_responses(
-        responses, items=items, models=models, rows=rows, threshold=threshold, repeats=repeats
-    )
+    data = None
+    if responses is not None:
+        data = load_responses(
+            responses, items=items, models=models, rows=rows, threshold=threshold, repeats=repeats
+        )
+        name = benchmark_name(responses, name)
+    # without a table the request was checked to have --simulate
+    if data is None or simulate is not None:
+        run_simulation(
+            data,
+            settings,
+            audit=audit,
+            n=simulate or 1,
+            design=design,
+            world=world,
+            dif_factor=dif_factor,
+            dask=dask,
+            cores=cores,
+            seed=seed,
+            out=out,
+            name=name,
+            as_json=json,
+        )
+        return
     run_comparison(
-        data,
-        settings,
-        audit=audit,
-        cores=cores,
-        seed=seed,
-        out=out,
-        name=benchmark_name(responses, name),
-        as_json=json,
+        data, settings, audit=audit, cores=cores, seed=seed, out=out, name=name or "", as_json=json
     )
 
 
@@ -191,6 +233,7 @@ def run_comparison(
     from neartie.report.comparison_files import write_comparison
     from neartie.report.comparison_text import comparison_text
 
+    refuse_simulation(out)
     found = sorted((out / FOLDER).glob("*"))
     if found:
         typer.echo(f"found {out / FOLDER} of a run before: going on from there", err=True)

@@ -22,6 +22,13 @@ HEADLINE: Final = "draws,latent"
 _POINTS: Final = 100
 
 
+class World(StrEnum):
+    """Where invented leaderboards come from."""
+
+    leaderboard = "leaderboard"
+    model = "model"
+
+
 class Sampler(StrEnum):
     """What samples the full posterior."""
 
@@ -29,6 +36,60 @@ class Sampler(StrEnum):
     nuts = "nuts"
 
 
+OptionalResponses = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[RESPONSES]",
+        show_default=False,
+        help="Table of answers: CSV, gzip CSV or Parquet; long (item, model, score) or wide. With "
+        "--simulate they are copied, and may be left out.",
+    ),
+]
+SimulateOption = Annotated[
+    int | None,
+    typer.Option(
+        "--simulate",
+        metavar="N",
+        min=1,
+        help="Draw N leaderboards whose truth is known, and say how far every rung is off it: copies "
+        "of RESPONSES from a fit with K of --k or --dimension, or invented ones without.",
+    ),
+]
+DesignOption = Annotated[
+    str | None,
+    typer.Option(
+        "--design",
+        metavar="NAME=VALUE,...",
+        help="Of invented leaderboards, named as in neartie simulate: items=200,models=120,owners=60,"
+        "families=4,dimensions=2,sources=4,dif-share=0.25,dif-effect=3,impact=0.3, ...",
+    ),
+]
+WorldOption = Annotated[
+    World | None,
+    typer.Option(
+        "--world",
+        help="Invented leaderboards come from neartie simulate, or from the full model itself, with "
+        "--design items, models, owners, families, sources, dimension, loading-scale, easiness-mean, "
+        "easiness-scale, dif-scale.",
+    ),
+]
+DifFactorOption = Annotated[
+    float | None,
+    typer.Option(
+        "--dif-factor",
+        help="Copies of RESPONSES: what the fitted family effects are multiplied with, 1 where left "
+        "out; 0 for none.",
+    ),
+]
+DaskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS|local",
+        help="Spread simulated leaderboards over the workers of a Dask scheduler, or over the cores "
+        "of this machine. The results stay the same.",
+    ),
+]
 RungsOption = Annotated[
     str,
     typer.Option(
