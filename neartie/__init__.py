@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from neartie.audits.common_models import compare_common_models as compare_common_models
     from neartie.audits.compare import compare as compare
     from neartie.audits.compare_estimates import compare_estimates as compare_estimates
+    from neartie.audits.compare_simulated import simulate_comparison as simulate_comparison
     from neartie.audits.comparison import Comparison as Comparison
+    from neartie.audits.comparison_boards import DesignBoards as DesignBoards
+    from neartie.audits.comparison_boards import ModelBoards as ModelBoards
+    from neartie.audits.comparison_boards import boards_like as boards_like
     from neartie.audits.comparison_settings import ComparisonSettings as ComparisonSettings
     from neartie.audits.confidence import calibrate_confidence as calibrate_confidence
     from neartie.audits.content_analysis import ContentAudit as ContentAudit
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from neartie.audits.rank_reading import read_scores as read_scores
     from neartie.audits.rank_result import ModelRanking as ModelRanking
     from neartie.audits.ranks import rank_models as rank_models
+    from neartie.audits.recovery import Recovery as Recovery
     from neartie.audits.replication import Replication as Replication
     from neartie.audits.replication import replicate_signatures as replicate_signatures
     from neartie.audits.replication_families import FamilyReplication as FamilyReplication
@@ -132,6 +137,7 @@ if TYPE_CHECKING:
     from neartie.report.comparison_files import write_comparison as write_comparison
     from neartie.report.estimates_files import write_estimates as write_estimates
     from neartie.report.rank_files import write_ranking as write_ranking
+    from neartie.report.recovery_files import write_recovery as write_recovery
     from neartie.report.score_files import write_scorecard as write_scorecard
     from neartie.report.screen_files import write_screen as write_screen
     from neartie.report.validation_files import write_validation as write_validation
@@ -151,11 +157,14 @@ _HOMES = {
     "CaveatWarning": "neartie.data.errors",
     "CheckChoices": "neartie.audits.further_checks",
     "CollectionChecks": "neartie.audits.collection_checks",
+    "Comparison": "neartie.audits.comparison",
+    "ComparisonSettings": "neartie.audits.comparison_settings",
     "ContentAudit": "neartie.audits.content_analysis",
     "ContentAxes": "neartie.audits.content_axes",
     "ControlComparison": "neartie.audits.control_comparison",
     "ConvergenceError": "neartie.data.errors",
     "DataError": "neartie.data.errors",
+    "DesignBoards": "neartie.audits.comparison_boards",
     "DesignValidation": "neartie.audits.validation_result",
     "EstimateComparison": "neartie.audits.estimates_result",
     "FamilyReplication": "neartie.audits.replication_families",
@@ -168,9 +177,11 @@ _HOMES = {
     "MirtDifPriors": "neartie.models.priors",
     "MirtDifScales": "neartie.inference.mirt_scales",
     "MirtLaplaceDraws": "neartie.inference.mirt_laplace_draws",
+    "ModelBoards": "neartie.audits.comparison_boards",
     "ModelRanking": "neartie.audits.rank_result",
     "NearTieAudit": "neartie.audits.result",
     "PredictiveChecks": "neartie.audits.predictive_result",
+    "Recovery": "neartie.audits.recovery",
     "Replication": "neartie.audits.replication",
     "ResidualDifBootstrap": "neartie.inference.residual_dif_bootstrap",
     "ResidualDifDraws": "neartie.inference.residual_dif_draws",
@@ -191,6 +202,7 @@ _HOMES = {
     "attribute_sources": "neartie.audits.attribution",
     "audit_collection": "neartie.audits.collection",
     "audit_near_ties": "neartie.audits.near_tie",
+    "boards_like": "neartie.audits.comparison_boards",
     "bootstrap_bradley_terry": "neartie.inference.bradley_terry_bootstrap",
     "bootstrap_offsets": "neartie.inference.bootstrap_offset",
     "build_bradley_terry": "neartie.models.bradley_terry_model",
@@ -203,8 +215,6 @@ _HOMES = {
     "check_posterior": "neartie.audits.posterior_checks",
     "check_prior": "neartie.audits.posterior_checks",
     "check_robustness": "neartie.audits.robustness",
-    "Comparison": "neartie.audits.comparison",
-    "ComparisonSettings": "neartie.audits.comparison_settings",
     "compare": "neartie.audits.compare",
     "compare_common_models": "neartie.audits.common_models",
     "compare_controls": "neartie.audits.control_comparison",
@@ -243,6 +253,7 @@ _HOMES = {
     "score_models": "neartie.inference.score_models",
     "screen_items": "neartie.audits.screen",
     "shift_families": "neartie.audits.family_shifts",
+    "simulate_comparison": "neartie.audits.compare_simulated",
     "simulate_leaderboard": "neartie.data.simulate",
     "validate_design": "neartie.audits.validation",
     "what_would_it_take": "neartie.audits.rank_needs",
@@ -250,11 +261,12 @@ _HOMES = {
     "write_audit": "neartie.report.audit_files",
     "write_checks": "neartie.report.check_files",
     "write_collection": "neartie.report.collection_files",
-    "write_content_sheets": "neartie.audits.content_sheets",
     "write_comparison": "neartie.report.comparison_files",
+    "write_content_sheets": "neartie.audits.content_sheets",
     "write_estimates": "neartie.report.estimates_files",
     "write_posterior": "neartie.inference.posterior_file",
     "write_ranking": "neartie.report.rank_files",
+    "write_recovery": "neartie.report.recovery_files",
     "write_scorecard": "neartie.report.score_files",
     "write_screen": "neartie.report.screen_files",
     "write_validation": "neartie.report.validation_files",
@@ -279,6 +291,7 @@ __all__ = [
     "ControlComparison",
     "ConvergenceError",
     "DataError",
+    "DesignBoards",
     "DesignValidation",
     "EstimateComparison",
     "FamilyReplication",
@@ -291,9 +304,11 @@ __all__ = [
     "MirtDifPriors",
     "MirtDifScales",
     "MirtLaplaceDraws",
+    "ModelBoards",
     "ModelRanking",
     "NearTieAudit",
     "PredictiveChecks",
+    "Recovery",
     "Replication",
     "ResidualDifBootstrap",
     "ResidualDifDraws",
@@ -315,6 +330,7 @@ __all__ = [
     "attribute_sources",
     "audit_collection",
     "audit_near_ties",
+    "boards_like",
     "bootstrap_bradley_terry",
     "bootstrap_offsets",
     "build_bradley_terry",
@@ -365,6 +381,7 @@ __all__ = [
     "score_models",
     "screen_items",
     "shift_families",
+    "simulate_comparison",
     "simulate_leaderboard",
     "validate_design",
     "what_would_it_take",
@@ -377,6 +394,7 @@ __all__ = [
     "write_estimates",
     "write_posterior",
     "write_ranking",
+    "write_recovery",
     "write_scorecard",
     "write_screen",
     "write_validation",
