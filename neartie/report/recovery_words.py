@@ -35,7 +35,7 @@ def board_words(boards: Mapping[str, Any]) -> str:
         return (
             f"a parametric bootstrap of your data ({boards['n_items']:,} items, "
             f"{boards['n_models']:,} models): answers drawn anew from its fit with "
-            f"K\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{boards['dimension']}, {effects}"
+            f"K = {boards['dimension']}, {effects}"
         )
     own = boards.get("model", boards.get("design", {}))
     said = ", ".join(f"{argument_name(name)} {_shown(value)}" for name, value in own.items())
