@@ -210,6 +210,7 @@ def paper(draws: int, tune: int, checkpoint: str | None) -> None:
             chains=2,
             cores=2,
             checkpoint=checkpoint,
+            start="map",
             progress=log,
             rng=1,
         )

@@ -18,11 +18,13 @@ from neartie.inference.flat_model import FlatModel, flatten_model, observed_arra
 from neartie.inference.free_values import FreeValues, free_values
 from neartie.inference.gibbs import block_sampler
 from neartie.inference.gibbs_chains import Checkpoint, Length, sample_gibbs
+from neartie.inference.gibbs_map_start import map_start
 from neartie.inference.laplace import approximate_laplace
 from neartie.inference.nuts import sample_nuts
 from neartie.inference.pathfinder import approximate_pathfinder
 
 SAMPLERS: Final = ("nuts", "gibbs")
+STARTS: Final = ("dispersed", "map")
 BACKENDS: Final = ("numba", "jax")
 ENGINES: Final = (*SAMPLERS, "laplace", "pathfinder", "advi")
 
@@ -41,6 +43,7 @@ class Settings:
     min_ess: float | None
     checkpoint: str | PathLike[str] | None
     backend: str = "numba"
+    start: str = "dispersed"
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
@@ -60,6 +63,8 @@ class Settings:
             raise ValueError(f"backend must be numba or jax, got {self.backend!r}")
         if self.backend == "jax" and self.engine == "gibbs":
             raise ValueError("the engine gibbs has no backend jax; use the engine nuts with it")
+        if self.start not in STARTS:
+            raise ValueError(f"start must be dispersed or map, got {self.start!r}")
         self._check_gibbs()
 
     def _check_gibbs(self) -> None:
@@ -67,6 +72,7 @@ class Settings:
             "thin": self.thin != 1,
             "min_ess": self.min_ess is not None,
             "checkpoint": self.checkpoint is not None,
+            "start": self.start != "dispersed",
         }
         for name, given in asked.items():
             if given and self.engine != "gibbs":
@@ -99,6 +105,8 @@ class Settings:
             kept |= {"thin": self.thin, "min_ess": self.min_ess}
         if self.backend != "numba":
             kept["backend"] = self.backend
+        if self.start != "dispersed":
+            kept["start"] = self.start
         return kept
 
 
@@ -169,13 +177,19 @@ def _run_gibbs(
 ) -> tuple[FreeValues, EngineDraws]:
     try:
         sampler = block_sampler(model)
+        start = None
+        if settings.start == "map":
+            start = map_start(model, sampler, progress=progress)
     except ValueError as error:
         # What a user may have asked for is said as other faults of data and model are.
         raise DataError(str(error)) from error
     layout = free_values(model)
     kept = None
     if settings.checkpoint is not None:
-        kept = Checkpoint(path=settings.checkpoint, signature=_signature(model, record))
+        signature = _signature(model, record)
+        if start is not None:
+            signature["start"] = settings.start
+        kept = Checkpoint(path=settings.checkpoint, signature=signature)
     drawn = sample_gibbs(
         sampler,
         layout,
@@ -190,6 +204,7 @@ def _run_gibbs(
         client=client,
         watch=model.neartie.diagnosed,
         checkpoint=kept,
+        start=start,
         progress=progress,
         seed=seed,
     )

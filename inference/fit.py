@@ -58,6 +58,7 @@ def fit(
     thin: int = 1,
     min_ess: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    start: str = "dispersed",
     backend: str = "numba",
     memory_limit: int | None = None,
     client: Client | None = None,
@@ -100,6 +101,9 @@ def fit(
     checkpoint : path, optional
         Of `gibbs`: a file from which a run that was cut off goes on to the same draws; taken away
         at the end.
+    start : {'dispersed', 'map'}
+        Of `gibbs`: chains start all over the place, or about the joint mode, each with noise of
+        its own; large data need fewer tuning sweeps from there.
     backend : {'numba', 'jax'}
         Of all but `gibbs`: what computes the density. JAX uses an accelerator where it finds one;
         `pip install "neartie[jax]"`.
@@ -155,6 +159,7 @@ def fit(
         thin=thin,
         min_ess=min_ess,
         checkpoint=checkpoint,
+        start=start,
         backend=backend,
     )
     model = _model(model_or_data, kind=kind, options=options)

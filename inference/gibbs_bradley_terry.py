@@ -159,6 +159,9 @@ class BradleyTerrySampler:
         state = {name: np.array(value) for name, value in self._values(point).items()}
         return state | {"_width": np.ones(4), "_tuned": np.zeros(()), "_tally": np.zeros(2)}
 
+    def place_anchors(self, state: State) -> None:
+        """Do nothing: no mode is searched for."""
+
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
         """Draw every block once, in place."""
         problem, point, width = self.problem, self.read(state), state["_width"]

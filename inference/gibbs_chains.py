@@ -16,7 +16,7 @@ from neartie.data.dask import Client
 from neartie.inference.engine_draws import EngineDraws, Progress, ignore_progress
 from neartie.inference.free_values import FreeValues
 from neartie.inference.gibbs_checkpoint import Chain, Run, read_checkpoint, write_checkpoint
-from neartie.inference.gibbs_protocol import BlockSampler
+from neartie.inference.gibbs_protocol import BlockSampler, Start
 from neartie.inference.gibbs_watch import (
     MAX_REPORTED,
     reached,
@@ -80,6 +80,7 @@ def sample_gibbs(
     client: Client | None = None,
     watch: Sequence[str] = (),
     checkpoint: Checkpoint | None = None,
+    start: Start | None = None,
     progress: Progress | None = None,
     seed: int,
 ) -> EngineDraws:
@@ -100,10 +101,12 @@ def sample_gibbs(
         over.
     checkpoint : Checkpoint, optional
         From where a run that was cut off goes on; taken away at the end.
+    start : callable, optional
+        From a generator to the state of a chain; the sampler's own dispersed one when left out.
     progress : callable, optional
         Takes (step, share done).
     seed : int
-        The draws depend on it and on the length, not on where it runs, nor on interruptions.
+        The draws depend on it, on the start and on the length, not on where it runs, nor on interruptions.
 
     Returns
     -------
@@ -125,7 +128,7 @@ def sample_gibbs(
     signature: dict[str, Any] = {}
     if checkpoint is not None:
         signature = {**checkpoint.signature, **asdict(length), "chains": chains, "seed": seed}
-    run = _begin(sampler, layout, length, chains, checkpoint, signature, seed)
+    run = _begin(start or sampler.start, layout, length, chains, checkpoint, signature, seed)
     watched = _Watched(layout, watch_list(layout, watch))
     say, pace = progress or ignore_progress, _Pace()
     with workers(sampler, cores=cores, client=client) as make:
@@ -201,7 +204,7 @@ class _Pace:
 
 
 def _begin(
-    sampler: BlockSampler,
+    start: Start,
     layout: FreeValues,
     length: Length,
     chains: int,
@@ -215,7 +218,7 @@ def _begin(
         np.random.default_rng(part) for part in np.random.SeedSequence(seed).spawn(chains)
     ]
     return Run(
-        chains=[Chain(state=sampler.start(each), generator=each) for each in generators],
+        chains=[Chain(state=start(each), generator=each) for each in generators],
         sweeps=0,
         thin=length.thin,
         kept=0,

@@ -176,7 +176,7 @@ def _difference(said: Any, wanted: Mapping[str, Any]) -> str:
     """Return in words how two signatures differ."""
     if not isinstance(said, dict):
         return " of another version of neartie; delete it to start anew, or name another folder"
-    names = [name for name in wanted if said.get(name) != wanted[name]]
+    names = [name for name in {**wanted, **said} if said.get(name) != wanted.get(name)]
     return (
         f", which differs in: {', '.join(names)}; delete it to start anew, or name another folder"
     )

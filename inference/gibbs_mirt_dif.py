@@ -184,6 +184,12 @@ class MirtDifSampler:
             start_directly(started, self.cells)
         return started
 
+    def place_anchors(self, state: State) -> None:
+        """Let searches for conditional modes begin at the values of a state."""
+        if self.direct:
+            priors = self._item_priors(state)
+            follow_chain(state, self._read(state), self.cells, priors, copy=True)
+
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
         """Draw every block once, in place; while a chain is tuned, scales wait for the others."""
         held = holds_scales(state, tuning=tuning)

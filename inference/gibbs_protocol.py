@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 # Values by name. Names that begin with an underscore are the sampler's own.
 type State = dict[str, NDArray[np.float64]]
+type Start = Callable[[np.random.Generator], State]
 
 
 class BlockSampler(Protocol):
@@ -31,6 +32,10 @@ class BlockSampler(Protocol):
 
     def start(self, rng: np.random.Generator) -> State:
         """Return dispersed values of all free variables, on their own scales."""
+        ...
+
+    def place_anchors(self, state: State) -> None:
+        """Let searches for conditional modes begin at a state that others wrote, if there are any."""
         ...
 
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:

@@ -105,6 +105,9 @@ class ResidualDifSampler:
         started: State = {name: np.array(state[name], order="C") for name in self.names}
         return {**started, HELD: np.array(float(HELD_SWEEPS))}
 
+    def place_anchors(self, state: State) -> None:
+        """Do nothing: no mode is searched for."""
+
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
         """Draw every block once, in place; while a chain is tuned, scales wait for the others."""
         held = holds_scales(state, tuning=tuning)

@@ -178,6 +178,13 @@ class TwoPLSampler:
         ordered = {name: state[name] for name in self.names}
         return ordered | {name: state[name] for name in state if name.startswith("_")}
 
+    def place_anchors(self, state: State) -> None:
+        """Let searches for conditional modes begin at the values of a state."""
+        point = self.read(state)
+        state["_anchor_ability"][...] = point.ability
+        state["_anchor_first"][...] = point.first
+        state["_anchor_intercept"][...] = point.intercept
+
     def sweep(self, state: State, rng: np.random.Generator, *, tuning: bool) -> None:
         """Draw every block once, in place."""
         problem, point = self.problem, self.read(state)

@@ -88,6 +88,13 @@ class ZeroSums(StrEnum):
     families_and_items = "families_and_items"
 
 
+class Start(StrEnum):
+    """Where chains of the Gibbs sampler start."""
+
+    dispersed = "dispersed"
+    map = "map"
+
+
 class Ties(StrEnum):
     """What a tie is."""
 
@@ -158,6 +165,13 @@ WorkersOption = Annotated[
         metavar="ADDRESS|local",
         help="Run the chains on the workers of a Dask scheduler, or on processes of this machine "
         "(gibbs). The draws stay the same.",
+    ),
+]
+StartOption = Annotated[
+    Start,
+    typer.Option(
+        "--start",
+        help="Of chains: dispersed, or about the joint mode, for large data (gibbs).",
     ),
 ]
 MinEssOption = Annotated[

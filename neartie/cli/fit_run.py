@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from neartie.cli.dask_client import dask_client
-from neartie.cli.fit_options import Backend, BattleEngine, Engine, TwoPLEngine
+from neartie.cli.fit_options import Backend, BattleEngine, Engine, Start, TwoPLEngine
 from neartie.cli.options import Repeats, Rows, Scores, load_responses
 from neartie.cli.progress import show_progress
 
@@ -74,6 +74,7 @@ def sampling_of(
     *,
     thin: int,
     min_ess: float | None,
+    start: Start,
     backend: Backend,
     dask: str | None,
 ) -> dict[str, Any]:
@@ -90,6 +91,7 @@ def sampling_of(
     for option, given in (
         ("--thin", thin != 1),
         ("--min-ess", min_ess is not None),
+        ("--start", start is not Start.dispersed),
         ("--dask", dask is not None),
     ):
         if given and engine is not Engine.gibbs:
@@ -98,6 +100,7 @@ def sampling_of(
         "engine": engine.value,
         "thin": thin,
         "min_ess": min_ess,
+        "start": start.value,
         "backend": backend.value,
         "dask": dask,
         "draws": draws,

@@ -62,6 +62,11 @@ def test_a_checkpoint_of_other_settings_is_refused(responses, tmp_path, capsys):
     ("options", "message"),
     [
         (["--thin", "2"], "--thin is for the engine gibbs, not for nuts"),
+        (["--start", "map"], "--start is for the engine gibbs, not for nuts"),
+        (
+            ["--engine", "gibbs", "--start", "map", "--discrimination", "one"],
+            "no joint mode to begin at for discrimination='one'",
+        ),
         (["--min-ess", "100"], "--min-ess is for the engine gibbs, not for nuts"),
         (["--dask", "local"], "--dask is for the engine gibbs, not for nuts"),
         (["--engine", "gibbs", "--backend", "jax"], "--backend jax is for the other engines"),
@@ -78,7 +83,14 @@ def test_options_are_told_apart(responses, tmp_path, capsys, options, message):
 
 
 @pytest.mark.parametrize(
-    "options", [["--thin", "2"], ["--min-ess", "9"], ["--backend", "jax"], ["--dask", "local"]]
+    "options",
+    [
+        ["--thin", "2"],
+        ["--min-ess", "9"],
+        ["--start", "map"],
+        ["--backend", "jax"],
+        ["--dask", "local"],
+    ],
 )
 def test_engines_that_do_not_sample_refuse_what_samplers_take(responses, tmp_path, capsys, options):
     out = tmp_path / "out"
