@@ -27,9 +27,10 @@ from neartie.audits.draw_anchors import DRAWS
 from neartie.audits.near_tie import audit_near_ties
 from neartie.audits.result import NearTieAudit
 from neartie.audits.rung_result import RungResult
-from neartie.audits.rung_run import run_rung
+from neartie.audits.rung_run import checkpoint_of, run_rung
+from neartie.audits.rungs import finished_half
 from neartie.audits.settings import AuditSettings
-from neartie.audits.steps import Progress, seed_of, silent
+from neartie.audits.steps import HALVES, Progress, seed_of, silent
 from neartie.data.responses import Responses
 
 _LIBRARIES = (*LIBRARIES, "pymc", "arviz")
@@ -132,6 +133,7 @@ def compare(
                 progress=say,
             )
             store.add(rung)
+            _remove_halves(folder, name)
         rungs.append(rung)
         say(name, 1.0)
     return assemble_comparison(base, rungs, settings, seed=seed)
@@ -250,6 +252,14 @@ def _checkpoints(folder: str | PathLike[str] | None) -> Path | None:
     path = Path(folder) / FOLDER
     path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def _remove_halves(folder: str | PathLike[str] | None, name: str) -> None:
+    """Remove the draws of single halves, which the whole rung has made superfluous."""
+    place = _checkpoints(folder)
+    if place is not None:
+        for half in HALVES:
+            finished_half(checkpoint_of(place, name, half)).unlink(missing_ok=True)
 
 
 def _caveats(

@@ -68,13 +68,24 @@ def run_rung(
                     half=half,
                     settings=settings,
                     seed=stream_seed(seed, name, half.number),
-                    checkpoint=folder / f"{name}-{half.number}.npz" if folder else None,
+                    checkpoint=checkpoint_of(folder, name, half.number) if folder else None,
                     cores=cores,
                     progress=_named(label, progress),
                 )
             )
         )
     return judge_draws(base, name, halves, settings, seed=seed, began=began, progress=progress)
+
+
+def checkpoint_of(folder: Path, name: str, half: int) -> Path:
+    """Return the file from which the sampler of a rung and half goes on.
+
+    Examples
+    --------
+    >>> checkpoint_of(Path("rungs"), "full", 1).name
+    'full-1.npz'
+    """
+    return folder / f"{name}-{half}.npz"
 
 
 def judge_draws(

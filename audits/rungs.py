@@ -23,16 +23,21 @@ from neartie.audits.comparison_settings import (
     RESIDUAL,
     ComparisonSettings,
 )
+from neartie.audits.comparison_store import fingerprint
 from neartie.audits.half_draws import HalfDraws
-from neartie.data.errors import CaveatWarning
+from neartie.data.errors import CaveatWarning, DataError
+from neartie.data.files import to_json
 from neartie.inference.engine_draws import Progress
 from neartie.inference.fit import fit
+from neartie.inference.posterior_file import read_posterior, write_posterior
 from neartie.inference.residual_dif_draws import ResidualDifDraws
 
 type Floats = NDArray[np.float64]
 
 # Share of proposals that the chain of every item must accept.
 _ACCEPTED: Final = 0.2
+# What the draws of a finished half were made with.
+_OF_HALF: Final = "of_half"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -47,7 +52,8 @@ class RungTask:
     seed : int
         The rung's and half's own.
     checkpoint : path or None
-        File from which a stopped sampler goes on.
+        File from which a stopped sampler goes on. Beside it, ending in .nc, its draws are kept once
+        they are whole, until both halves have theirs.
     cores : int or None
     progress : callable
         Takes (step, share done).
@@ -206,6 +212,17 @@ def posterior_draws(task: RungTask, *, engine: str) -> HalfDraws:
             "min_ess": settings.min_ess,
             "checkpoint": task.checkpoint,
         }
+    kept = finished_half(task.checkpoint) if sampled and task.checkpoint else None
+    of_half = to_json(
+        {
+            "data": fingerprint(task.half.responses),
+            "k": task.dimension,
+            "seed": task.seed,
+            **settings.of_rung(FULL),
+        }
+    )
+    if kept is not None and kept.exists():
+        return draws_of_posterior(task, _finished(kept, of_half))
     with warnings.catch_warnings():
         # What it says is kept as the verdict, and shown with the rung.
         warnings.simplefilter("ignore", CaveatWarning)
@@ -219,7 +236,32 @@ def posterior_draws(task: RungTask, *, engine: str) -> HalfDraws:
             rng=task.seed,
             **lengths,
         )
+    if kept is not None:
+        whole = tree.copy()
+        whole.attrs[_OF_HALF] = of_half
+        write_posterior(whole, kept)
     return draws_of_posterior(task, tree)
+
+
+def finished_half(checkpoint: Path) -> Path:
+    """Return where the draws of a half are kept until both halves have theirs.
+
+    Examples
+    --------
+    >>> finished_half(Path("rungs/full-0.npz")).name
+    'full-0.nc'
+    """
+    return checkpoint.with_suffix(".nc")
+
+
+def _finished(path: Path, of_half: str) -> xr.DataTree:
+    tree = read_posterior(path)
+    if tree.attrs.get(_OF_HALF) != of_half:
+        raise DataError(
+            f"{path} belongs to a comparison with other data, settings or seed; name another folder, or "
+            "delete it"
+        )
+    return tree
 
 
 def draws_of_posterior(task: RungTask, tree: xr.DataTree) -> HalfDraws:

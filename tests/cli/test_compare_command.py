@@ -211,3 +211,39 @@ def test_higher_rungs_are_added_to_a_folder_and_change_no_other(board, done, tmp
     assert "2 offsets" in said
     assert run(board, out, *more, "--seed", "4", "--draws", "40") == 2
     assert "belongs to a comparison with other data, settings" in capsys.readouterr().err
+
+
+def test_a_sampler_that_is_stopped_in_the_second_half_keeps_the_first(
+    board, first, tmp_path, monkeypatch, capsys
+):
+    more = ["--rungs", "full", "--tune", "5", "--seed", "4"]
+    draw, sampled = rungs.DRAWERS["full"], rungs.fit
+    stopped, whole = copytree(first, tmp_path / "stopped"), copytree(first, tmp_path / "whole")
+    assert run(board, whole, *more) == 0
+    assert {path.name for path in (whole / "rungs").iterdir()} == {"plug-in.rung", "full.rung"}
+
+    def interrupted(task):
+        if task.half.number == 1:
+            raise KeyboardInterrupt
+        return draw(task)
+
+    with monkeypatch.context() as patch:
+        patch.setitem(rungs.DRAWERS, "full", interrupted)
+        assert run(board, stopped, *more) == 130
+    assert {path.name for path in (stopped / "rungs").iterdir()} == {"plug-in.rung", "full-0.nc"}
+    assert run(board, stopped, *more, "--thin", "3") == 2
+    assert "full-0.nc belongs to a comparison with other data, settings" in capsys.readouterr().err
+
+    fits = []
+
+    def counting(*arguments, **others):
+        fits.append(others["rng"])
+        return sampled(*arguments, **others)
+
+    monkeypatch.setattr(rungs, "fit", counting)
+    assert run(board, stopped, *more) == 0
+    assert len(fits) == 1  # of the second half alone
+    pd.testing.assert_frame_equal(ladder(stopped), ladder(whole), check_exact=True)
+    for name in ("pairs", "pair_probabilities", "anchors"):
+        assert (stopped / f"{name}.csv").read_bytes() == (whole / f"{name}.csv").read_bytes()
+    assert {path.name for path in (stopped / "rungs").iterdir()} == {"plug-in.rung", "full.rung"}
