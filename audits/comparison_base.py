@@ -174,8 +174,10 @@ def comparison_base(responses: Responses, audit: NearTieAudit) -> ComparisonBase
     if len(families) != 1:
         raise DataError("the two halves hold different families, so that effects do not compare")
     if not sum(len(half.near.first) for half in halves):
+        step, band = 1 / base.population.responses.n_item, float(audit.primary_epsilon)
+        least = f" (one answer is {step:.3g} here)" if step > band else ""
         raise DataError(
-            f"no cross-family pair lies within {float(audit.primary_epsilon):g} of each other "
+            f"no cross-family pair lies within {band:g}{least} of each other "
             "without a tie, so that there is nothing to compare; more models or items make more "
             "pairs (a lower --min-family-size keeps more models), and in Python "
             "AuditSettings(bands=[0.05], primary_band=0.05) takes wider ones"

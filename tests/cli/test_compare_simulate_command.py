@@ -205,3 +205,12 @@ def test_names_of_a_design_are_those_of_simulate():
     model = invented_boards(World.model, "dimensions=3,Items=90,dif-scale=1")
     assert (model.dimension, model.n_items, model.dif_scale) == (3, 90, 1.0)
     assert invented_boards(World.model, None).n_items == 120
+
+
+def test_a_design_without_near_ties_says_why(tmp_path, capsys):
+    small = DESIGN.replace("items=120", "items=60")
+    assert run(tmp_path / "out", "--design", small, n=1) == 2
+    said = capsys.readouterr().err
+    assert "none of 1 simulated leaderboard could be compared" in said
+    assert "lies within 0.01 (one answer is 0.0167 here) of each other" in said
+    assert "more models or items make more pairs (a lower --min-family-size keeps more" in said
