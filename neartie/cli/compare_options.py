@@ -39,7 +39,7 @@ class Sampler(StrEnum):
 OptionalResponses = Annotated[
     Path | None,
     typer.Argument(
-        metavar="[RESPONSES]",
+        metavar="RESPONSES",
         show_default=False,
         help="Table of answers: CSV, gzip CSV or Parquet; long (item, model, score) or wide. With "
         "--simulate they are copied, and may be left out.",
@@ -60,8 +60,9 @@ DesignOption = Annotated[
     typer.Option(
         "--design",
         metavar="NAME=VALUE,...",
-        help="Of invented leaderboards, named as in neartie simulate: items=200,models=120,owners=60,"
-        "families=4,dimensions=2,sources=4,dif-share=0.25,dif-effect=3,impact=0.3, ...",
+        help="Of invented leaderboards, such as items=200,models=120: items, models, owners, "
+        "families, unclassified, dimensions, sources, impact, dif-share, dif-effect, direction and "
+        "others, as in neartie simulate.",
     ),
 ]
 WorldOption = Annotated[
