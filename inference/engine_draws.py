@@ -32,6 +32,8 @@ class EngineDraws:
         Shape of the importance ratios of an approximation; NaN where there are none.
     n_ratio : int
         Number of these ratios, by which the shape is judged.
+    moments : mapping of name to (mean, standard deviation)
+        Of variables whose draws are not in the points.
     """
 
     points: Floats
@@ -39,6 +41,7 @@ class EngineDraws:
     facts: Mapping[str, Any] = field(default_factory=dict)
     pareto_k: float = float("nan")
     n_ratio: int = 0
+    moments: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
 
 
 def ignore_progress(step: str, share: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Final
@@ -19,6 +19,7 @@ from neartie.inference.free_values import FreeValues, free_values
 from neartie.inference.gibbs import block_sampler
 from neartie.inference.gibbs_chains import Checkpoint, Length, sample_gibbs
 from neartie.inference.gibbs_map_start import map_start
+from neartie.inference.gibbs_record import Recorder, recorder_of
 from neartie.inference.laplace import approximate_laplace
 from neartie.inference.nuts import sample_nuts
 from neartie.inference.pathfinder import approximate_pathfinder
@@ -44,6 +45,7 @@ class Settings:
     checkpoint: str | PathLike[str] | None
     backend: str = "numba"
     start: str = "dispersed"
+    keep: Collection[str] | None = None
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
@@ -73,6 +75,7 @@ class Settings:
             "min_ess": self.min_ess is not None,
             "checkpoint": self.checkpoint is not None,
             "start": self.start != "dispersed",
+            "keep": self.keep is not None,
         }
         for name, given in asked.items():
             if given and self.engine != "gibbs":
@@ -107,6 +110,8 @@ class Settings:
             kept["backend"] = self.backend
         if self.start != "dispersed":
             kept["start"] = self.start
+        if self.keep is not None:
+            kept["keep"] = sorted(self.keep)
         return kept
 
 
@@ -166,6 +171,13 @@ def run_engine(
     )
 
 
+def _recorder(model: Any, layout: FreeValues, keep: Collection[str]) -> Recorder:
+    try:
+        return recorder_of(model, layout, keep)
+    except ValueError as error:
+        raise DataError(str(error)) from error
+
+
 def _run_gibbs(
     model: Any,
     settings: Settings,
@@ -184,11 +196,14 @@ def _run_gibbs(
         # What a user may have asked for is said as other faults of data and model are.
         raise DataError(str(error)) from error
     layout = free_values(model)
+    recorder = None if settings.keep is None else _recorder(model, layout, settings.keep)
     kept = None
     if settings.checkpoint is not None:
         signature = _signature(model, record)
         if start is not None:
             signature["start"] = settings.start
+        if settings.keep is not None:
+            signature["keep"] = sorted(settings.keep)
         kept = Checkpoint(path=settings.checkpoint, signature=signature)
     drawn = sample_gibbs(
         sampler,
@@ -205,10 +220,11 @@ def _run_gibbs(
         watch=model.neartie.diagnosed,
         checkpoint=kept,
         start=start,
+        recorder=recorder,
         progress=progress,
         seed=seed,
     )
-    return layout, drawn
+    return layout if recorder is None else recorder.layout, drawn
 
 
 def _signature(model: Any, record: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from importlib import import_module
 from os import PathLike
@@ -26,7 +26,7 @@ from neartie.inference.diagnostics import (
 from neartie.inference.engine_draws import EngineDraws, Progress
 from neartie.inference.engines import SAMPLERS, Settings, run_engine
 from neartie.inference.expected_scores import expected_scores
-from neartie.inference.flat_model import model_sizes
+from neartie.inference.flat_model import model_sizes, variable_sizes
 from neartie.inference.log_likelihood import add_log_likelihood
 from neartie.inference.posterior_tree import (
     compact_json,
@@ -59,6 +59,7 @@ def fit(
     min_ess: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
     start: str = "dispersed",
+    keep: Collection[str] | None = None,
     backend: str = "numba",
     memory_limit: int | None = None,
     client: Client | None = None,
@@ -104,6 +105,10 @@ def fit(
     start : {'dispersed', 'map'}
         Of `gibbs`: chains start all over the place, or about the joint mode, each with noise of
         its own; large data need fewer tuning sweeps from there.
+    keep : collection of str, optional
+        Of `gibbs`: the variables whose draws are kept, all when left out. Of the others the group
+        `moments` has `NAME_mean` and `NAME_sd`, except of what turns with factors. `expected_score`
+        is kept in any case where models are ranked by it.
     backend : {'numba', 'jax'}
         Of all but `gibbs`: what computes the density. JAX uses an accelerator where it finds one;
         `pip install "neartie[jax]"`.
@@ -120,7 +125,7 @@ def fit(
     -------
     DataTree
         Groups `posterior`, `sample_stats`, `observed_data`, `constant_data` and, on request,
-        `log_likelihood`; for models of several dimensions the posterior also holds
+        `log_likelihood` and `moments`; for models of several dimensions the posterior also holds
         `expected_score`. Attributes of the root: `kind`, `engine`, `settings`, `seed`,
         `versions`, `options`, `priors`, `diagnosed`, `ranking`, `notices` (JSON where they hold
         several values), `converged` (`yes`, `no`, `not assessed`), `verdict` (a sentence),
@@ -160,14 +165,19 @@ def fit(
         min_ess=min_ess,
         checkpoint=checkpoint,
         start=start,
+        keep=keep,
         backend=backend,
     )
+    if keep is not None and log_likelihood:
+        raise ValueError("log_likelihood needs the draws of all variables; leave keep out")
     model = _model(model_or_data, kind=kind, options=options)
     seed = seed_of(rng)
     require_memory(
-        posterior_memory(model, draws=draws, tune=tune, chains=settings.used_chains, engine=engine),
+        posterior_memory(
+            model, draws=draws, tune=tune, chains=settings.used_chains, engine=engine, keep=keep
+        ),
         purpose=f"a posterior of {settings.used_chains} x {draws:,} draws of "
-        f"{model_sizes(model)[1]:,} numbers",
+        f"{_numbers(model, keep):,} numbers",
         limit=memory_limit,
     )
     if progress is not None:
@@ -194,6 +204,8 @@ def fit(
     collapsing = _scales_at_mode(tree, model)
     if collapsing:
         said = replace(said, verdict=f"{said.verdict} {collapsing}")
+    if keep is not None:
+        said = replace(said, verdict=f"{said.verdict}{_unjudged(tree, model)}")
     tree.attrs = {**tree.attrs, **asdict(said)}
     if log_likelihood:
         tree = add_log_likelihood(tree, model, thin=log_likelihood_thin, memory_limit=memory_limit)
@@ -204,7 +216,13 @@ def fit(
 
 
 def posterior_memory(
-    model: Any, *, draws: int, tune: int, chains: int, engine: str = "nuts"
+    model: Any,
+    *,
+    draws: int,
+    tune: int,
+    chains: int,
+    engine: str = "nuts",
+    keep: Collection[str] | None = None,
 ) -> int:
     """Return an estimate of the memory that the draws of a model take.
 
@@ -213,6 +231,8 @@ def posterior_memory(
     model : pm.Model
     draws, tune, chains : int
     engine : str
+    keep : collection of str, optional
+        As in `fit`.
 
     Returns
     -------
@@ -222,9 +242,18 @@ def posterior_memory(
     """
     n_unknown, n_kept = model_sizes(model)
     if engine == "gibbs":
-        return 8 * chains * draws * n_kept
+        return 8 * chains * (draws * _numbers(model, keep) + (0 if keep is None else 2 * n_kept))
     points = (tune + draws if engine == "nuts" else draws) * 2 * n_unknown
     return 8 * chains * (points + draws * n_kept)
+
+
+def _numbers(model: Any, keep: Collection[str] | None) -> int:
+    """Return how many numbers of a draw are kept."""
+    if keep is None:
+        return model_sizes(model)[1]
+    sizes = variable_sizes(model)
+    n_score = len(model.coords.get("model", ())) if "expected_score" not in sizes else 0
+    return n_score + sum(sizes.get(name, 0) for name in keep)
 
 
 def seed_of(rng: np.random.Generator | int | None) -> int:
@@ -284,6 +313,14 @@ def _scales_at_mode(tree: xr.DataTree, model: Any) -> str:
         f"Scales are estimated here (median {found}): the mode of such a model often lies where "
         "they and all effects vanish, which says nothing of the data; use nuts, gibbs or advi."
     )
+
+
+def _unjudged(tree: xr.DataTree, model: Any) -> str:
+    """Return what to say of variables that convergence is judged by and that were not kept."""
+    names = [name for name in model.neartie.diagnosed if name not in tree["posterior"]]
+    if not names:
+        return ""
+    return f" Not judged, since draws were not kept: {', '.join(names)}."
 
 
 def _model(model_or_data: Any, *, kind: str | None, options: Mapping[str, Any] | None) -> Any:

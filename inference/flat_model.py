@@ -266,15 +266,29 @@ def model_sizes(model: Any) -> tuple[int, int]:
     """
     initial = initial_values(model)
     n_unknown = sum(np.size(value) for value in initial.values())
+    return n_unknown, sum(variable_sizes(model).values())
+
+
+def variable_sizes(model: Any) -> dict[str, int]:
+    """Return how many numbers a draw of each free and deterministic variable has.
+
+    Parameters
+    ----------
+    model : pm.Model
+
+    Returns
+    -------
+    dict of name to int
+    """
     lengths = {dim: len(labels) for dim, labels in model.coords.items()}
-    n_kept = 0
+    found = {}
     for variable in [*model.free_RVs, *model.deterministics]:
         dims = model.named_vars_to_dims.get(variable.name)
         if dims is not None and all(dim in lengths for dim in dims):
-            n_kept += prod(lengths[dim] for dim in dims)
+            found[variable.name] = prod(lengths[dim] for dim in dims)
         else:
-            n_kept += prod(length or 1 for length in variable.type.shape)
-    return n_unknown, n_kept
+            found[variable.name] = prod(length or 1 for length in variable.type.shape)
+    return found
 
 
 def observed_arrays(model: Any) -> dict[str, NDArray[Any]]:

@@ -17,6 +17,7 @@ from neartie.inference.engine_draws import EngineDraws, Progress, ignore_progres
 from neartie.inference.free_values import FreeValues
 from neartie.inference.gibbs_checkpoint import Chain, Run, read_checkpoint, write_checkpoint
 from neartie.inference.gibbs_protocol import BlockSampler, Start
+from neartie.inference.gibbs_record import Recorder, add_draw
 from neartie.inference.gibbs_watch import (
     MAX_REPORTED,
     reached,
@@ -81,6 +82,7 @@ def sample_gibbs(
     watch: Sequence[str] = (),
     checkpoint: Checkpoint | None = None,
     start: Start | None = None,
+    recorder: Recorder | None = None,
     progress: Progress | None = None,
     seed: int,
 ) -> EngineDraws:
@@ -103,6 +105,8 @@ def sample_gibbs(
         From where a run that was cut off goes on; taken away at the end.
     start : callable, optional
         From a generator to the state of a chain; the sampler's own dispersed one when left out.
+    recorder : Recorder, optional
+        What to keep of the draws; all free variables when left out.
     progress : callable, optional
         Takes (step, share done).
     seed : int
@@ -111,7 +115,8 @@ def sample_gibbs(
     Returns
     -------
     EngineDraws
-        The points are free variables on their own scales, as the layout has them.
+        The points are free variables on their own scales, as the layout has them, or what the
+        recorder keeps as its own layout has it.
 
     Raises
     ------
@@ -123,18 +128,22 @@ def sample_gibbs(
     With `min_ess` a run looks at itself when it holds a half, three quarters and all of the draws
     that it may keep. When these are not enough it drops every second one, keeps every second
     from then on, and goes on: memory stays within what `draws` take, and the looks come at
-    sweeps that do not depend on the machine.
+    sweeps that do not depend on the machine. Moments of what is not kept are of all draws that
+    were once kept.
     """
     signature: dict[str, Any] = {}
     if checkpoint is not None:
         signature = {**checkpoint.signature, **asdict(length), "chains": chains, "seed": seed}
-    run = _begin(start or sampler.start, layout, length, chains, checkpoint, signature, seed)
-    watched = _Watched(layout, watch_list(layout, watch))
+    held, n_other = (layout, 0) if recorder is None else (recorder.layout, recorder.n_other)
+    run = _begin(
+        start or sampler.start, (held.size, n_other), length, chains, checkpoint, signature, seed
+    )
+    watched = _Watched(held, watch_list(held, watch))
     say, pace = progress or ignore_progress, _Pace()
     with workers(sampler, cores=cores, client=client) as make:
         while not _finished(run, length, watched):
             n = min(pace.block, _to_next_look(run, length))
-            _take_up(run, make(_work(run, layout, n, length.tune)), n, length.tune)
+            _take_up(run, make(_work(run, layout, n, length.tune)), n, length.tune, recorder)
             pace.measure(n)
             if progress is not None and pace.reports():
                 say(*_report(run, length, watched))
@@ -144,7 +153,7 @@ def sample_gibbs(
     if checkpoint is not None:
         Path(checkpoint.path).unlink(missing_ok=True)
     say("sampling", 1.0)
-    return _drawn(sampler, run)
+    return _drawn(sampler, run, recorder)
 
 
 class _Watched:
@@ -205,7 +214,7 @@ class _Pace:
 
 def _begin(
     start: Start,
-    layout: FreeValues,
+    sizes: tuple[int, int],
     length: Length,
     chains: int,
     checkpoint: Checkpoint | None,
@@ -222,7 +231,8 @@ def _begin(
         sweeps=0,
         thin=length.thin,
         kept=0,
-        points=np.empty((chains, length.draws, layout.size)),
+        points=np.empty((chains, length.draws, sizes[0])),
+        moments=np.zeros((chains, 2, sizes[1])),
     )
 
 
@@ -233,14 +243,20 @@ def _work(run: Run, layout: FreeValues, n: int, tune: int) -> list[Sweeps]:
     ]
 
 
-def _take_up(run: Run, done: Sequence[Done], n: int, tune: int) -> None:
-    """Take over chains as they are after some sweeps, and their draws."""
+def _take_up(run: Run, done: Sequence[Done], n: int, tune: int, recorder: Recorder | None) -> None:
+    """Take over chains as they are after some sweeps, and what is kept of their draws."""
     run.sweeps += n
     before, run.kept = run.kept, max(run.sweeps - tune, 0) // run.thin
     for number, (chain, draws) in enumerate(done):
         run.chains[number] = chain
-        if draws:
-            run.points[number, before : run.kept] = draws
+        if recorder is None:
+            if draws:
+                run.points[number, before : run.kept] = draws
+            continue
+        for place, vector in enumerate(draws):
+            run.points[number, before + place], others = recorder.take(vector)
+            add_draw(run.moments[number], others, run.seen + place + 1)
+    run.seen += run.kept - before
 
 
 def _looks(draws: int) -> tuple[int, ...]:
@@ -290,7 +306,7 @@ def _report(run: Run, length: Length, watched: _Watched) -> tuple[str, float]:
     return told, share
 
 
-def _drawn(sampler: BlockSampler, run: Run) -> EngineDraws:
+def _drawn(sampler: BlockSampler, run: Run, recorder: Recorder | None) -> EngineDraws:
     told = [sampler.counts(chain.state) for chain in run.chains]
     counts = {name: float(np.mean([each[name] for each in told])) for name in told[0]}
     tuned = run.sweeps - run.kept * run.thin
@@ -299,4 +315,5 @@ def _drawn(sampler: BlockSampler, run: Run) -> EngineDraws:
         points=run.points[:, : run.kept],
         stats={"sweep": np.tile(sweep, (len(run.chains), 1))},
         facts={"sweeps": run.sweeps, "thin": run.thin, **counts},
+        moments={} if recorder is None else recorder.moments(run.moments, run.seen),
     )

@@ -50,6 +50,10 @@ class Run:
         Kept draws of every chain.
     points : (n_chain, n_draw, size) float
         The kept draws, first of all; the rest is yet to be filled.
+    moments : (n_chain, 2, n_other) float
+        Means, and sums of squares about them, of what is not in the kept draws.
+    seen : int
+        Draws of every chain that these are of.
     """
 
     chains: list[Chain]
@@ -57,6 +61,8 @@ class Run:
     thin: int
     kept: int
     points: Floats
+    moments: Floats
+    seen: int = 0
 
 
 def write_checkpoint(run: Run, path: str | PathLike[str], *, signature: Mapping[str, Any]) -> None:
@@ -81,12 +87,15 @@ def write_checkpoint(run: Run, path: str | PathLike[str], *, signature: Mapping[
         "sweeps": run.sweeps,
         "thin": run.thin,
         "kept": run.kept,
+        "seen": run.seen,
         "generators": [chain.generator.bit_generator.state for chain in run.chains],
     }
     arrays: dict[str, Any] = {"head": np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)}
     for number, chain in enumerate(run.chains):
         arrays |= {f"{number}/{name}": value for name, value in chain.state.items()}
         arrays[f"{number}/ points"] = run.points[number, : run.kept]
+        if run.moments.size:
+            arrays[f"{number}/ moments"] = run.moments[number]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=temporary_prefix(), dir=target.parent)
@@ -156,7 +165,7 @@ def _restored(head: Mapping[str, Any], arrays: Mapping[str, Floats], *, draws: i
         values = {
             name.split("/", 1)[1]: np.array(value, dtype=np.float64, order="C")
             for name, value in arrays.items()
-            if name.startswith(f"{number}/") and name != f"{number}/ points"
+            if name.startswith(f"{number}/") and not name.startswith(f"{number}/ ")
         }
         chains.append(Chain(state=values, generator=generator))
     kept = [arrays[f"{number}/ points"] for number in range(len(chains))]
@@ -169,6 +178,8 @@ def _restored(head: Mapping[str, Any], arrays: Mapping[str, Floats], *, draws: i
         thin=int(head["thin"]),
         kept=int(head["kept"]),
         points=points,
+        moments=np.array([arrays.get(f"{n}/ moments", np.empty((2, 0))) for n in range(len(kept))]),
+        seen=int(head.get("seen", 0)),
     )
 
 

@@ -40,20 +40,27 @@ def posterior_tree(flat: FlatModel | FreeValues, model: Any, drawn: EngineDraws)
     Returns
     -------
     DataTree
-        Groups `posterior`, `sample_stats`, `observed_data`, `constant_data`.
+        Groups `posterior`, `sample_stats`, `observed_data`, `constant_data`, and `moments` where
+        draws of some variables were not kept.
     """
     draws = flat.expand(drawn.points)
     samples = {"chain": draws["chain"].to_numpy(), "draw": draws["draw"].to_numpy()}
     stats = {name: (("chain", "draw"), values) for name, values in drawn.stats.items()}
+    groups = {
+        "posterior": draws,
+        "sample_stats": xr.Dataset(stats, coords=samples),
+        "observed_data": _dataset(flat, observed_arrays(model)),
+        "constant_data": constant_data(flat, model),
+    }
+    if drawn.moments:
+        groups["moments"] = _moments(flat, drawn.moments)
+    return xr.DataTree.from_dict(groups)
+
+
+def constant_data(flat: FlatModel | FreeValues, model: Any) -> xr.Dataset:
+    """Return the constant data of a model, with its labels."""
     constant = {variable.name: np.asarray(data_of(variable)) for variable in model.data_vars}
-    return xr.DataTree.from_dict(
-        {
-            "posterior": draws,
-            "sample_stats": xr.Dataset(stats, coords=samples),
-            "observed_data": _dataset(flat, observed_arrays(model)),
-            "constant_data": _dataset(flat, constant),
-        }
-    )
+    return _dataset(flat, constant)
 
 
 def record_attributes(model: Any, *, engine: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,3 +120,12 @@ def _dataset(flat: FlatModel | FreeValues, arrays: Mapping[str, Any]) -> xr.Data
     used = {dim for dims, _ in variables.values() for dim in dims}
     coords = {dim: labels for dim, labels in flat.coords.items() if dim in used}
     return xr.Dataset(variables, coords=coords)
+
+
+def _moments(flat: FlatModel | FreeValues, moments: Mapping[str, tuple[Any, Any]]) -> xr.Dataset:
+    """Return means and standard deviations of variables whose draws were not kept."""
+    parts = []
+    for kind, place in (("mean", 0), ("sd", 1)):
+        named = _dataset(flat, {name: each[place] for name, each in moments.items()})
+        parts.append(named.rename_vars({name: f"{name}_{kind}" for name in moments}))
+    return xr.merge(parts)
