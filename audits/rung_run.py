@@ -57,6 +57,23 @@ def run_rung(
     RungResult
     """
     began = time.perf_counter()
+    halves = make_draws(
+        base, name, settings, seed=seed, folder=folder, cores=cores, progress=progress
+    )
+    return judge_draws(base, name, halves, settings, seed=seed, began=began, progress=progress)
+
+
+def make_draws(
+    base: ComparisonBase,
+    name: str,
+    settings: ComparisonSettings,
+    *,
+    seed: int,
+    folder: Path | None = None,
+    cores: int | None = None,
+    progress: Progress,
+) -> list[HalfDraws]:
+    """Return the draws of a rung in both halves; see `run_rung`."""
     halves = []
     for half in base.halves:
         label = f"{name}, half {half.number}"
@@ -74,7 +91,7 @@ def run_rung(
                 )
             )
         )
-    return judge_draws(base, name, halves, settings, seed=seed, began=began, progress=progress)
+    return halves
 
 
 def checkpoint_of(folder: Path, name: str, half: int) -> Path:

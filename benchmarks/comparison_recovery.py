@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 TABLE = Path(__file__).parents[1] / "docs" / "tables"
@@ -29,10 +30,11 @@ SIZES = {
     "240 x 200": (240, 200, 4, 2),
     "480 x 320": (480, 320, 5, 3),
 }
-REPLICATES = {"120 x 100": 60, "240 x 200": 40, "480 x 320": 15}
+FIXED = "fixed.jsonl"
+REPLICATES = {"120 x 100": 60, "240 x 200": 20, "480 x 320": 5}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=False, slots=True)
 class Setting:
     """What is drawn, and with which K it is audited."""
 
@@ -123,6 +125,63 @@ def run(setting: Setting, folder: Path, replicates: int | None) -> None:
     print(f"{setting.name}: {n} leaderboards, {time.process_time() - began:.0f} CPU s", flush=True)
 
 
+def run_fixed(setting: Setting, folder: Path, replicates: int) -> None:
+    """Let the full posterior score anchors that no answer has chosen: a random subtest each."""
+    import json
+    import warnings
+    from dataclasses import replace
+
+    from neartie import audit_near_ties
+    from neartie.audits.comparison_base import comparison_base
+    from neartie.audits.comparison_rows import interval
+    from neartie.audits.comparison_settings import ComparisonSettings
+    from neartie.audits.comparison_truth import true_targets
+    from neartie.audits.controls import draw_subtests
+    from neartie.audits.rung_run import judge_draws, make_draws
+    from neartie.audits.settings import AuditSettings
+    from neartie.audits.steps import silent
+
+    warnings.simplefilter("ignore")
+    compared = ComparisonSettings(
+        rungs=("full",), draws=200, chains=1, tune=300, thin=3, subtests=10
+    )
+    audit = AuditSettings(
+        dimension=setting.dimension, controls=0, bootstraps=0, min_family_size=5, alpha=0.5
+    )
+    with (folder / FIXED).open("a", encoding="utf-8") as stream:
+        for number in range(replicates):
+            # Other leaderboards than those of `run`.
+            rng = np.random.default_rng([20261130, number, 7])
+            board = setting.boards().draw(rng)
+            base = comparison_base(
+                board.responses, audit_near_ties(board.responses, audit, rng=number)
+            )
+            halves = []
+            for half in base.halves:
+                chosen = draw_subtests(half.anchors, 1, rng=rng)[0]
+                subtest = replace(half.anchors, selected=chosen)
+                halves.append(replace(half, purified=replace(half.purified, subtest=subtest)))
+            base = replace(base, halves=(halves[0], halves[1]))
+            target = true_targets(base, board.truth, compared, seed=number)
+            drawn = make_draws(base, "full", compared, seed=number, cores=1, progress=silent)
+            rung = judge_draws(
+                base,
+                "full",
+                drawn,
+                compared,
+                seed=number,
+                kinds=("plug-in",),
+                scores=("latent",),
+                progress=silent,
+            )
+            low, high = interval(rung.cells[0].rate)
+            true = target.rate["plug-in", "latent"]
+            row = {"setting": setting.name, "true": true, "low": low, "high": high}
+            row |= {"rate": float(rung.cells[0].rate.mean())}
+            stream.write(json.dumps(row) + "\n")
+            stream.flush()
+
+
 def read(setting: Setting, folder: Path) -> Any:
     """Return what is finished of a setting, or None."""
     import json
@@ -148,19 +207,200 @@ def read(setting: Setting, folder: Path) -> Any:
     )
 
 
+def write(folder: Path) -> None:
+    """Write the tables of the documentation from what is finished."""
+    found = {s: read(s, folder) for s in settings()}
+    found = {setting: recovery for setting, recovery in found.items() if recovery is not None}
+    own_k = {setting: recovery for setting, recovery in found.items() if setting.k is None}
+    _save("comparison_coverage.md", _coverage(own_k))
+    _save("comparison_bias.md", _bias(own_k))
+    _save("comparison_anchors.md", _anchors(own_k))
+    _save("comparison_claims.md", _claims(own_k))
+    _save("comparison_dimension.md", _dimension(found))
+
+
+def _save(name: str, lines: list[str]) -> None:
+    (TABLE / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{name}\n" + "\n".join(lines), flush=True)
+
+
+def _cells(recovery: Any, rung: str, anchors: str, scores: str) -> Any:
+    table = recovery.table
+    wanted = (table["rung"] == rung) & (table["anchors"] == anchors) & (table["scores"] == scores)
+    return table[wanted].iloc[0]
+
+
+def _percent(value: float, error: float = np.nan, *, digits: int = 0) -> str:
+    if np.isnan(value):
+        return ""
+    text = f"{100 * value:.{digits}f}"
+    return text if np.isnan(error) else f"{text} ± {100 * error:.{digits}f}"
+
+
+def _coverage(found: dict[Setting, Any]) -> list[str]:
+    """Return the share of 95 % intervals that hold the true rate, by rung."""
+    shown = [(r, "plug-in", "latent") for r in RUNGS]
+    shown += [
+        ("full", "draws", "latent"),
+        ("full", "mean", "latent"),
+        ("full", "draws", "observed"),
+    ]
+    head = [f"{rung}, {anchors} x {scores}" for rung, anchors, scores in shown]
+    lines = [
+        f"| world, items x models, effects | n | {' | '.join(head)} |",
+        "|---|---:|" + "---:|" * len(head),
+    ]
+    for setting, recovery in found.items():
+        cells = [_cells(recovery, *key) for key in shown]
+        texts = [_percent(c["coverage"], c["coverage_se"]) for c in cells]
+        n = int(cells[0]["n_replicates"])
+        lines.append(
+            f"| {setting.world}, {setting.size}, {setting.effects} | {n} | {' | '.join(texts)} |"
+        )
+    for world in ("model", "leaderboard"):
+        parts = [r for s, r in found.items() if s.world == world]
+        if not parts:
+            continue
+        texts = []
+        for key in shown:
+            n = np.array([_cells(r, *key)["n_replicates"] for r in parts])
+            share = np.array([_cells(r, *key)["coverage"] for r in parts])
+            mean = float((n * share).sum() / n.sum())
+            texts.append(_percent(mean, float(np.sqrt(mean * (1 - mean) / n.sum())), digits=1))
+        total = int(sum(_cells(r, *shown[0])["n_replicates"] for r in parts))
+        lines.append(f"| **{world}, all** | {total} | {' | '.join(texts)} |")
+    return lines
+
+
+def _bias(found: dict[Setting, Any]) -> list[str]:
+    """Return the mean of rate less target, in points."""
+    shown = [
+        ("plug-in", "plug-in", "observed"),
+        ("residual", "draws", "observed"),
+        ("full", "draws", "observed"),
+        ("full", "mean", "observed"),
+        ("full", "inclusion", "observed"),
+        ("full", "plug-in", "latent"),
+        ("full", "draws", "latent"),
+        ("full", "mean", "latent"),
+        ("full", "inclusion", "latent"),
+    ]
+    head = [f"{rung}, {anchors} x {scores}" for rung, anchors, scores in shown]
+    lines = [
+        f"| world, items x models, effects | true rate, observed | random | {' | '.join(head)} |",
+        "|---|---:|---:|" + "---:|" * len(head),
+    ]
+    for setting, recovery in found.items():
+        cells = [_cells(recovery, *key) for key in shown]
+        texts = [f"{100 * c['bias']:+.1f} ± {100 * c['bias_se']:.1f}" for c in cells]
+        target = cells[0]["target"]
+        random = target - cells[0]["excess_target_pp"] / 100
+        lines.append(
+            f"| {setting.world}, {setting.size}, {setting.effects} | {_percent(target, digits=1)} | "
+            f"{_percent(random, digits=1)} | {' | '.join(texts)} |"
+        )
+    return lines
+
+
+def _anchors(found: dict[Setting, Any]) -> list[str]:
+    """Return how much of the avoidable DIF anchors avoid."""
+    shown = [("plug-in", "plug-in")]
+    shown += [(rung, kind) for rung in RUNGS for kind in ("draws", "mean", "inclusion")]
+    head = [rung if rung == kind else f"{rung}, {kind}" for rung, kind in shown]
+    lines = [
+        f"| world, items x models, effects | {' | '.join(head)} |",
+        "|---|" + "---:|" * len(head),
+    ]
+    for setting, recovery in found.items():
+        if setting.effects == "no":
+            continue
+        table = recovery.anchors.set_index(["rung", "anchors"])
+        texts = [_percent(table.loc[key, "gain"], table.loc[key, "gain_se"]) for key in shown]
+        lines.append(
+            f"| {setting.world}, {setting.size}, {setting.effects} | {' | '.join(texts)} |"
+        )
+    return lines
+
+
+def _claims(found: dict[Setting, Any]) -> list[str]:
+    """Return the share of leaderboards of which an excess over random subtests is claimed."""
+    shown = [("plug-in", "plug-in", "observed"), ("residual", "plug-in", "latent")]
+    shown += [("laplace", "plug-in", "latent"), ("full", "draws", "observed")]
+    shown += [
+        ("full", "plug-in", "latent"),
+        ("full", "draws", "latent"),
+        ("full", "mean", "latent"),
+    ]
+    head = [f"{rung}, {anchors} x {scores}" for rung, anchors, scores in shown]
+    lines = [
+        f"| world, items x models, effects | n | {' | '.join(head)} |",
+        "|---|---:|" + "---:|" * len(head),
+    ]
+    for setting, recovery in found.items():
+        cells = [_cells(recovery, *key) for key in shown]
+        texts = [_percent(c["claims"], _binomial(c["claims"], c["n_replicates"])) for c in cells]
+        n = int(cells[0]["n_replicates"])
+        lines.append(
+            f"| {setting.world}, {setting.size}, {setting.effects} | {n} | {' | '.join(texts)} |"
+        )
+    return lines
+
+
+def _binomial(share: float, n: float) -> float:
+    return float(np.sqrt(share * (1 - share) / n))
+
+
+def _dimension(found: dict[Setting, Any]) -> list[str]:
+    """Return what a K that is too small or too large does."""
+    lines = [
+        "| effects | K (true: 2) | n | plug-in: rate | excess, points | claimed | "
+        + "full, plug-in x latent: rate | true rate | excess | true excess | claimed | "
+        + "gain of anchors, plug-in | full, mean |",
+        "|---|---:|---:|" + "---:|" * 10,
+    ]
+    for setting, recovery in sorted(
+        found.items(), key=lambda pair: (pair[0].effects, pair[0].dimension)
+    ):
+        if (setting.world, setting.size) != ("leaderboard", "240 x 200"):
+            continue
+        plug_in = _cells(recovery, "plug-in", "plug-in", "observed")
+        full = _cells(recovery, "full", "plug-in", "latent")
+        gain = recovery.anchors.set_index(["rung", "anchors"])["gain"]
+        lines.append(
+            f"| {setting.effects} | {setting.dimension} | {int(plug_in['n_replicates'])} | "
+            f"{_percent(plug_in['rate'], digits=1)} | {plug_in['excess_pp']:+.1f} | "
+            f"{_percent(plug_in['claims'])} | {_percent(full['rate'], digits=1)} | "
+            f"{_percent(full['target'], digits=1)} | {full['excess_pp']:+.1f} | "
+            f"{full['excess_target_pp']:+.1f} | {_percent(full['claims'])} | "
+            f"{_percent(gain['plug-in', 'plug-in'])} | {_percent(gain['full', 'mean'])} |"
+        )
+    return lines
+
+
 def main() -> None:
     """Run, or write tables of what is there."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--only", action="append", help="settings whose name begins so")
     parser.add_argument("--replicates", type=int)
+    parser.add_argument(
+        "--fixed", type=int, metavar="N", help="score random anchors on N leaderboards instead"
+    )
     parser.add_argument("--show", action="store_true", help="print what is there")
+    parser.add_argument(
+        "--write", action="store_true", help="write the tables of the documentation"
+    )
     chosen = parser.parse_args()
+    if chosen.write:
+        write(chosen.folder)
+        return
     wanted = [
         s for s in settings() if not chosen.only or any(s.name.startswith(o) for o in chosen.only)
     ]
     for setting in wanted:
-        if chosen.show:
+        if chosen.fixed:
+            run_fixed(setting, chosen.folder, chosen.fixed)
+        elif chosen.show:
             found = read(setting, chosen.folder)
             if found is not None:
                 print(setting.name, found.to_dict()["n_replicates"])
