@@ -106,9 +106,9 @@ def fit(
         Of `gibbs`: chains start all over the place, or about the joint mode, each with noise of
         its own; large data need fewer tuning sweeps from there.
     keep : collection of str, optional
-        Of `gibbs`: the variables whose draws are kept, all when left out. Of the others the group
-        `moments` has `NAME_mean` and `NAME_sd`, except of what turns with factors. `expected_score`
-        is kept in any case where models are ranked by it.
+        Of `gibbs`: the variables whose draws are kept, all when left out. Of the others the groups
+        `posterior_mean` and `posterior_sd` have moments, except of what turns with factors.
+        `expected_score` is kept in any case where models are ranked by it.
     backend : {'numba', 'jax'}
         Of all but `gibbs`: what computes the density. JAX uses an accelerator where it finds one;
         `pip install "neartie[jax]"`.
@@ -125,8 +125,8 @@ def fit(
     -------
     DataTree
         Groups `posterior`, `sample_stats`, `observed_data`, `constant_data` and, on request,
-        `log_likelihood` and `moments`; for models of several dimensions the posterior also holds
-        `expected_score`. Attributes of the root: `kind`, `engine`, `settings`, `seed`,
+        `log_likelihood`; with `keep` also `posterior_mean` and `posterior_sd`; for models of several
+        dimensions the posterior also holds `expected_score`. Attributes of the root: `kind`, `engine`, `settings`, `seed`,
         `versions`, `options`, `priors`, `diagnosed`, `ranking`, `notices` (JSON where they hold
         several values), `converged` (`yes`, `no`, `not assessed`), `verdict` (a sentence),
         `max_rhat`, `min_ess_bulk`, `min_ess_tail`, `min_ebfmi`, `n_divergent`, `pareto_k` and

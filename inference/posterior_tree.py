@@ -40,8 +40,8 @@ def posterior_tree(flat: FlatModel | FreeValues, model: Any, drawn: EngineDraws)
     Returns
     -------
     DataTree
-        Groups `posterior`, `sample_stats`, `observed_data`, `constant_data`, and `moments` where
-        draws of some variables were not kept.
+        Groups `posterior`, `sample_stats`, `observed_data`, `constant_data`, and `posterior_mean`
+        and `posterior_sd` of variables whose draws were not kept.
     """
     draws = flat.expand(drawn.points)
     samples = {"chain": draws["chain"].to_numpy(), "draw": draws["draw"].to_numpy()}
@@ -53,7 +53,9 @@ def posterior_tree(flat: FlatModel | FreeValues, model: Any, drawn: EngineDraws)
         "constant_data": constant_data(flat, model),
     }
     if drawn.moments:
-        groups["moments"] = _moments(flat, drawn.moments)
+        for place, group in enumerate(("posterior_mean", "posterior_sd")):
+            moments = {name: each[place] for name, each in drawn.moments.items()}
+            groups[group] = _dataset(flat, moments)
     return xr.DataTree.from_dict(groups)
 
 
@@ -120,12 +122,3 @@ def _dataset(flat: FlatModel | FreeValues, arrays: Mapping[str, Any]) -> xr.Data
     used = {dim for dims, _ in variables.values() for dim in dims}
     coords = {dim: labels for dim, labels in flat.coords.items() if dim in used}
     return xr.Dataset(variables, coords=coords)
-
-
-def _moments(flat: FlatModel | FreeValues, moments: Mapping[str, tuple[Any, Any]]) -> xr.Dataset:
-    """Return means and standard deviations of variables whose draws were not kept."""
-    parts = []
-    for kind, place in (("mean", 0), ("sd", 1)):
-        named = _dataset(flat, {name: each[place] for name, each in moments.items()})
-        parts.append(named.rename_vars({name: f"{name}_{kind}" for name in moments}))
-    return xr.merge(parts)

@@ -73,18 +73,16 @@ def test_kept_draws_are_those_of_a_run_that_keeps_all(whole: Any, thrifty: Any) 
 
 
 def test_moments_are_those_of_all_draws(whole: Any, thrifty: Any) -> None:
-    draws, moments = whole["posterior"], thrifty["moments"]
+    draws, means, sds = whole["posterior"], thrifty["posterior_mean"], thrifty["posterior_sd"]
     wanted = {"dif", "dif_standard", "dif_scale", "easiness_mean", "easiness_scale"}
     wanted |= {"linear_predictor"}
-    assert {name.removesuffix("_mean") for name in moments.data_vars if name[-4:] == "mean"} == (
-        wanted
-    )
+    assert set(means.data_vars) == set(sds.data_vars) == wanted
     for name in wanted:
         flat = draws[name].stack(all=("chain", "draw"))
-        assert moments[f"{name}_mean"].dims == draws[name].dims[2:]
-        np.testing.assert_allclose(moments[f"{name}_mean"], flat.mean("all"), atol=1e-12)
-        np.testing.assert_allclose(moments[f"{name}_sd"], flat.std("all", ddof=1), rtol=1e-9)
-    assert moments["dif_mean"].sel(family="B", item="q3").size == 1
+        assert means[name].dims == draws[name].dims[2:]
+        np.testing.assert_allclose(means[name], flat.mean("all"), atol=1e-12)
+        np.testing.assert_allclose(sds[name], flat.std("all", ddof=1), rtol=1e-9)
+    assert means["dif"].sel(family="B", item="q3").size == 1
 
 
 def test_running_moments_are_plain_ones_far_from_zero() -> None:
@@ -103,7 +101,7 @@ def test_the_verdict_says_what_was_not_judged(thrifty: Any) -> None:
 
 def test_files_hold_moments_too(thrifty: Any, tmp_path: Path) -> None:
     read = read_posterior(write_posterior(thrifty, tmp_path / "posterior.nc"))
-    np.testing.assert_array_equal(read["moments"]["dif_sd"], thrifty["moments"]["dif_sd"])
+    np.testing.assert_array_equal(read["posterior_sd"]["dif"], thrifty["posterior_sd"]["dif"])
 
 
 class PicklingClient:
@@ -119,7 +117,7 @@ class PicklingClient:
 
 
 def same(one: Any, other: Any) -> None:
-    for group in ("posterior", "moments"):
+    for group in ("posterior", "posterior_mean", "posterior_sd"):
         for name in one[group].data_vars:
             assert one[group][name].to_numpy().tobytes() == other[group][name].to_numpy().tobytes()
 
@@ -213,7 +211,7 @@ def test_two_pl_keeps_what_it_ranks_by(answers: Responses) -> None:
     asked = {**QUICK, "kind": "two-pl", "options": {}}
     tree = fit(answers, **asked, keep=["ability"])
     assert set(tree["posterior"].data_vars) == {"ability"}
-    assert "discrimination_mean" in tree["moments"]
+    assert "discrimination" in tree["posterior_mean"]
 
 
 def test_memory_is_that_of_what_is_kept(answers: Responses) -> None:
