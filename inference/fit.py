@@ -126,11 +126,11 @@ def fit(
     DataTree
         Groups `posterior`, `sample_stats`, `observed_data`, `constant_data` and, on request,
         `log_likelihood`; with `keep` also `posterior_mean` and `posterior_sd`; for models of several
-        dimensions the posterior also holds `expected_score`. Attributes of the root: `kind`, `engine`, `settings`, `seed`,
-        `versions`, `options`, `priors`, `diagnosed`, `ranking`, `notices` (JSON where they hold
-        several values), `converged` (`yes`, `no`, `not assessed`), `verdict` (a sentence),
-        `max_rhat`, `min_ess_bulk`, `min_ess_tail`, `min_ebfmi`, `n_divergent`, `pareto_k` and
-        `facts` of the engine.
+        dimensions the posterior also holds `expected_score`. Attributes of the root: `kind`,
+        `engine`, `settings`, `seed`, `versions`, `options`, `priors`, `diagnosed`, `ranking`,
+        `notices` (JSON where they hold several values), `converged` (`yes`, `no`, `not assessed`),
+        `verdict` (a sentence), `max_rhat`, `min_ess_bulk`, `min_ess_tail`, `min_ebfmi`,
+        `n_divergent`, `pareto_k` and `facts` of the engine.
 
     Raises
     ------
