@@ -27,7 +27,7 @@ class Comparison:
         `excess_low`, `excess_high` (points over matched-random subtests scored in the same way),
         `brier`, `auc` (of the reversal probabilities against the plug-in's verdicts),
         `spearman_d`, `jaccard` (agreement with the plug-in's D and anchors), `seconds` (of the
-        rung), `p_value` (of fixed anchors on observed answers, one-sided, as in the audit),
+        rung), `p_value` (one-sided, against the same subtests, as in the audit; the mean over draws),
         `random_median`, `n_draws`, `verdict`.
     rungs : DataFrame
         One row a rung and half: `rung`, `half`, `k`, `converged`, `verdict` (of the fit),

@@ -55,7 +55,7 @@ def ladder_row(
     plug_in = audit.band()["rate"]
     rate = _mean(cell.rate)
     difference = cell.rate - (math.nan if plug_in is None else plug_in)
-    excess, p_value = _excess(cell, audit)
+    excess, p_value = _excess(cell, audit, settings)
     low, high = interval(cell.rate) if cell.varies else (math.nan, math.nan)
     difference_low, difference_high = interval(difference) if cell.varies else (math.nan, math.nan)
     excess_low, excess_high = interval(excess) if len(excess) > 1 else (math.nan, math.nan)
@@ -136,20 +136,25 @@ def _within(difference: Floats, margin: float) -> float:
     return float((np.abs(defined) < margin).mean()) if len(defined) else math.nan
 
 
-def _excess(cell: CellResult, audit: NearTieAudit) -> tuple[Floats, float]:
-    """Return the excess of every draw over matched-random subtests, and a p value if it has one."""
+def _excess(
+    cell: CellResult, audit: NearTieAudit, settings: ComparisonSettings
+) -> tuple[Floats, float]:
+    """Return the excess of every draw over matched-random subtests, and their p value.
+
+    P0, eq 11: one more than the number of subtests that reverse at least as much, over one more
+    than their number; the mean over draws.
+    """
     if cell.scores != OBSERVED:
-        return cell.rate - cell.random, math.nan
+        n = settings.subtests
+        return cell.rate - cell.random, _mean((1 + n * cell.above) / (n + 1))
     median = audit.band()["random_median"]
     if median is None:
         return np.full(len(cell.rate), math.nan), math.nan
-    if cell.varies:
-        return cell.rate - median, math.nan
     primary = audit.random_rates["epsilon"] == audit.primary_epsilon
     random = audit.random_rates.loc[primary, "rate"].to_numpy(dtype=float)
     # Undefined ones count as at least the observed rate, as in the audit.
-    above = int((~(random < cell.rate[0])).sum())
-    return cell.rate - median, (1 + above) / (len(random) + 1)
+    above = (~(random[:, None] < cell.rate)).sum(axis=0)
+    return cell.rate - median, _mean((1 + above) / (len(random) + 1))
 
 
 def calibration_rows(rung: RungResult, cell: CellResult, verdicts: Floats) -> list[dict[str, Any]]:

@@ -16,6 +16,8 @@ from neartie.audits.settings import AuditSettings
 from neartie.data.errors import DataError
 from neartie.data.wording import counted
 
+#: Up to which p value an excess over matched-random subtests is claimed.
+LEVEL: Final = 0.05
 _KEYS: Final = ["rung", "anchors", "scores"]
 
 
@@ -30,9 +32,8 @@ class Recovery:
         (mean of rate minus target, proportion), `rmse`, `coverage` (share of 95 % intervals that
         hold the target), `interval_width` (mean), `n_replicates`, `bias_se`, `coverage_se` (Monte
         Carlo errors), `rate`, `target` (means), `excess_pp`, `excess_target_pp` (means),
-        `excess_coverage`, `claims` (share of leaderboards of which an excess is claimed: the
-        interval of the excess is above 0, or, of fixed anchors on observed answers, p <= .05),
-        `differs` (share with that verdict). What has no interval has blanks.
+        `excess_coverage`, `claims` (share of leaderboards of which an excess is claimed: p <=
+        .05 against matched-random subtests scored in the same way), `differs` (share with that verdict). What has no interval has blanks.
     anchors : DataFrame
         `rung`, `anchors`, `gain` (1 for the anchors of the true D, 0 for random ones), `gain_se`,
         `spearman` (of D and the true D), `n` (leaderboards and halves).
@@ -159,9 +160,7 @@ def _cell(part: pd.DataFrame) -> dict[str, Any]:
     error = (part["reversal_rate"] - part["target"]).dropna().to_numpy()
     covered = _covered(part, "low", "high", "target")
     excess = _covered(part, "excess_low", "excess_high", "excess_target_pp")
-    fixed = part["p_value"].notna()
-    claims = np.where(fixed, part["p_value"] <= 0.05, part["excess_low"] > 0)
-    known = fixed | part["excess_low"].notna()
+    p_value = part["p_value"].dropna().to_numpy()
     n = len(error)
     return {
         "bias": _mean(error),
@@ -176,7 +175,7 @@ def _cell(part: pd.DataFrame) -> dict[str, Any]:
         "excess_pp": _mean(part["excess_pp"].dropna().to_numpy()),
         "excess_target_pp": _mean(part["excess_target_pp"].dropna().to_numpy()),
         "excess_coverage": _mean(excess),
-        "claims": _mean(claims[known].astype(float)),
+        "claims": _mean((p_value <= LEVEL).astype(float)),
         "differs": _mean((part["verdict"] == "differs").to_numpy(dtype=float)),
     }
 

@@ -25,6 +25,8 @@ class CellResult:
     random : (n_draw,) float, proportion
         Median rate of the matched-random subtests, scored as the draw is; empty for observed
         scores, of which the audit has it.
+    above : (n_draw,) float, proportion
+        Share of these subtests that reverse at least as much as the draw's anchors.
     reversal : (n_pair,) float, probability
         That a near tie reverses, given that it does not tie; NaN if it always ties. Pairs of half 0
         first.
@@ -37,6 +39,7 @@ class CellResult:
     scores: str
     rate: Floats
     random: Floats
+    above: Floats
     reversal: Floats
     first_full: Floats
     first_anchor: Floats
@@ -100,18 +103,22 @@ def pool_cell(anchors: str, scores: str, halves: tuple[Orders, Orders]) -> CellR
     anchor = np.hstack([orders.anchor for orders in halves])
     eligible = (product != 0).sum(axis=1)
     apart = (product != 0).sum(axis=0)
-    random = np.empty(0)
+    rate = _share((product < 0).sum(axis=1), eligible)
+    random = above = np.empty(0)
     first, second = halves[0].random, halves[1].random
     if first is not None and second is not None:
         rates = (first + second).rate
         defined = ~np.isnan(rates).all(axis=1)
         random = np.full(len(rates), np.nan)
         random[defined] = np.nanmedian(rates[defined], axis=1)
+        # An undefined rate counts as at least the draw's, as in the audit.
+        above = (~(rates < rate[:, None])).mean(axis=1)
     return CellResult(
         anchors=anchors,
         scores=scores,
-        rate=_share((product < 0).sum(axis=1), eligible),
+        rate=rate,
         random=random,
+        above=above,
         reversal=_share((product < 0).sum(axis=0), apart),
         first_full=(1.0 + full.mean(axis=0)) / 2,
         first_anchor=(1.0 + anchor.mean(axis=0)) / 2,

@@ -92,9 +92,10 @@ def reading(found: Recovery) -> tuple[tuple[str, str], ...]:
         (
             "Claims.",
             (
-                "An excess is claimed if its 95% interval lies above 0, or, of fixed anchors on observed "
-                "answers, with p at most .05. Where there is no DIF, claims are false ones, which "
-                "may be 5% by p and 2.5% by an interval."
+                "An excess is claimed with p at most .05 against matched random subtests that are scored "
+                "in the same way. Where there is no DIF, claims are false ones, which may be 5%. An "
+                "interval of the excess above 0 is no such test: it says that these anchors reverse "
+                "more than the median random subtest, which every other random subtest does."
             ),
         ),
         (

@@ -280,3 +280,39 @@ def test_an_audit_of_other_answers_is_refused(responses: Responses, audit: NearT
     fewer = responses.take(items=np.arange(50))
     with pytest.raises(DataError, match="was not made from these responses"):
         compare(fewer, QUICK, audit=audit)
+
+
+def test_random_anchors_have_uniform_p_values(base: ComparisonBase) -> None:
+    """Without any draw in it: each of many random subtests against all others, on true scores."""
+    drawn = [
+        HalfDraws(
+            easiness=np.zeros((1, len(half.target.values))),
+            effects=np.random.default_rng(half.number).normal(
+                size=(1, len(half.target.values), len(base.families))
+            ),
+            predictor=lambda _, half=half: half.offset[:, half.representatives],  # type: ignore[misc]
+        )
+        for half in base.halves
+    ]
+    settings = replace(QUICK, subtests=99)
+    found = []
+    for seed in range(60):
+        for half, own in zip(base.halves, drawn, strict=True):
+            own.effects[:] = np.random.default_rng([seed, half.number]).normal(
+                size=own.effects.shape
+            )
+        rung = judge_draws(
+            base,
+            "x",
+            drawn,
+            settings,
+            seed=seed,
+            kinds=("mean",),
+            scores=(LATENT,),
+            progress=silent,
+        )
+        cell = rung.cells[0]
+        found.append((1 + 99 * cell.above[0]) / 100)
+    # Ties make p larger. With 60 the share at or below .2 is .2 ± .05; 5 standard errors.
+    assert np.mean(np.array(found) <= 0.2) < 0.2 + 5 * 0.052
+    assert 0.4 < np.mean(found) < 0.7

@@ -35,7 +35,7 @@ def row(rung, anchors, scores, rate, target, *, width=0.1):
         "excess_pp": 2.0,
         "excess_low": None if fixed else 1.0,
         "excess_high": None if fixed else 3.0,
-        "p_value": 0.04 if fixed else None,
+        "p_value": 0.04,
         "target": target,
         "excess_target_pp": 1.5,
         "verdict": "no interval" if fixed else "cannot say",
