@@ -82,6 +82,9 @@ class DesignBoards:
 class ModelBoards:
     """Leaderboards from the full model itself, its scales given: nothing is misspecified.
 
+    Halves come with the leaderboard and owe nothing to its answers. The audit's own halves balance
+    observed accuracy, which chooses among the noise of the answers.
+
     Attributes
     ----------
     n_items, n_models, n_owners, n_families, n_sources : int
@@ -159,7 +162,13 @@ class ModelBoards:
             responses=Responses.build(
                 values,
                 items=pd.DataFrame({"item": items, "source": [f"source-{s + 1}" for s in source]}),
-                models=pd.DataFrame(table | {"family": [families[f] for f in family]}),
+                models=pd.DataFrame(
+                    table
+                    | {
+                        "family": [families[f] for f in family],
+                        "half": (owner // n_family) % 2,
+                    }
+                ),
             ),
             truth=truth,
         )
@@ -235,7 +244,11 @@ def boards_like(
     ------
     DataError
         If the data do not allow an audit or the fit.
+    ValueError
+        If `dif_factor` is negative or not finite.
     """
+    if not 0 <= dif_factor < float("inf"):
+        raise ValueError(f"dif_factor must be a number of at least 0, got {dif_factor}")
     settings = audit or AuditSettings()
     ordered, _ = responses.canonical()
     population = build_population(

@@ -14,6 +14,7 @@ from neartie.audits.draw_reversals import LATENT, OBSERVED, PREDICTIVE
 if TYPE_CHECKING:
     from neartie.audits.comparison import Comparison
 
+_OBSERVED_RATE: Final = "the plug-in's rate on observed answers"
 _ANCHORS: Final = {
     PLUG_IN: "the plug-in's anchors",
     DRAWS: "its own anchors, draw by draw,",
@@ -121,10 +122,12 @@ def difference_words(row: Mapping[str, Any], margin: float) -> str:
     'within 2 points of the plug-in'
     """
     points = 100 * row["difference"]
+    # The plug-in's rate is one of observed answers: other scores have a lower one anyway.
+    whose = "the plug-in" if row.get("scores", OBSERVED) == OBSERVED else _OBSERVED_RATE
     if row["verdict"] == MATCHES:
-        return f"within {_points(margin)} of the plug-in"
+        return f"within {_points(margin)} of {whose}"
     if row["verdict"] == DIFFERS:
-        return f"{abs(points):.1f} points {'higher' if points > 0 else 'lower'} than the plug-in"
+        return f"{abs(points):.1f} points {'higher' if points > 0 else 'lower'} than {whose}"
     if math.isnan(row["difference_low"]):
         return ""
     return "no telling whether it matches the plug-in"
@@ -153,7 +156,8 @@ def _cell_words(row: Mapping[str, Any], compared: Comparison) -> str:
     brackets = []
     if not math.isnan(row["low"]):
         brackets.append(f"{100 * row['low']:.1f} to {_percent(row['high'])}")
-    brackets.append(difference_words(row, compared.settings.margin))
+    if row["scores"] == OBSERVED:
+        brackets.append(difference_words(row, compared.settings.margin))
     if not math.isnan(row["excess_pp"]):
         excess = f"{_signed(row['excess_pp'])} over random"
         if not math.isnan(row["excess_low"]):

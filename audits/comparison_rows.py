@@ -86,7 +86,10 @@ def ladder_row(
         else _mean(cell.random),
         "n_draws": len(cell.rate),
     }
-    return row | {"verdict": verdict(row, settings)}
+    found = verdict(row, settings)
+    # Draws of chains that do not agree judge nothing.
+    apart = any(facts.get("converged") == "no" for facts in rung.facts)
+    return row | {"verdict": CANNOT_SAY if apart and found != NO_INTERVAL else found}
 
 
 def verdict(row: dict[str, Any], settings: ComparisonSettings) -> str:
@@ -105,7 +108,7 @@ def verdict(row: dict[str, Any], settings: ComparisonSettings) -> str:
         `matches`: the difference is within the margin with a probability of at least .95.
         `differs`: its 95 % interval leaves out 0, and it is within the margin with a probability
         of at most .05. `no interval`: fixed anchors on observed answers, which nothing is uncertain
-        of. `cannot say` otherwise.
+        of. `cannot say` otherwise, and wherever a fit did not converge.
 
     Examples
     --------

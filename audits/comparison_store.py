@@ -18,6 +18,8 @@ from neartie.data.files import to_json, write_bytes_atomic
 from neartie.data.responses import Responses
 
 FOLDER: Final = "rungs"
+# To be raised when what a file holds changes.
+_FORMAT: Final = 2
 _ENDING: Final = ".rung"
 # Before the archive stands a digest of it: what is damaged is found before it is read.
 _DIGEST: Final = hashlib.sha256().digest_size
@@ -59,9 +61,14 @@ class RungStore:
             with np.load(BytesIO(content[_DIGEST:]), allow_pickle=False) as held:
                 head = json.loads(str(held["head"]))
                 arrays = {key: held[key] for key in held.files if key != "head"}
-            found = _rung(head, arrays)
+            found = _rung(head, arrays) if head.get("format") == _FORMAT else None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path} is damaged; delete it to make this rung anew") from error
+        if found is None:
+            raise DataError(
+                f"{path} was made by another version of neartie; delete {path.parent}, or name another "
+                "folder, to make the rungs anew"
+            )
         if head["signature"] != self._of(name):
             raise DataError(
                 f"{path} belongs to a comparison with other data, settings or seed; name another "
@@ -81,6 +88,7 @@ class RungStore:
         for number, cell in enumerate(rung.cells):
             arrays |= {f"{name}-{number}": getattr(cell, name) for name in _ARRAYS}
         head = {
+            "format": _FORMAT,
             "signature": self._of(rung.name),
             "name": rung.name,
             "cells": [[cell.anchors, cell.scores] for cell in rung.cells],

@@ -102,7 +102,7 @@ def pair_counts(compared: Comparison) -> str:
     likelier |= (table["reversal"] < 0.5) & (table["plugin_reversed"] == 1)
     return (
         f"Of {count(len(table))} near ties {rung} contradicts the plug-in on {count(against)} (with a "
-        f"probability of at least .95 for the opposite), is as sure of {count(sure)} others, and "
+        f"probability of at least .95 for the opposite), is as sure of {count(sure)} more, and "
         f"leaves {count(n.get(OPEN, 0))} open. On {count(int(likelier.sum()))} its likelier verdict is not "
         "the plug-in's."
     )
