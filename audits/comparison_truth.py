@@ -175,7 +175,7 @@ def anchor_gain(anchors: Subtest, share: Floats, true: Floats) -> float:
     >>> from neartie.audits.anchors import build_cells, select_anchors
     >>> true = np.array([0.0, 0.0, 1.0, 1.0])
     >>> best = select_anchors(build_cells(["s"] * 4, np.zeros(4), strata=1), true)
-    >>> anchor_gain(best, best.selected.astype(float), true), anchor_gain(best, 1 - true / 2, true)
+    >>> anchor_gain(best, best.selected.astype(float), true), anchor_gain(best, 0.75 - true / 2, true)
     (1.0, 0.5)
     """
     cells = anchors.cells
