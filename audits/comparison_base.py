@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from neartie.audits.anchors import Subtest, exact_fraction
 from neartie.audits.perturbations import find_base
 from neartie.audits.prepared_half import PreparedHalf, half_offset, prepare_half
-from neartie.audits.purification import Purification, purify_anchors
+from neartie.audits.purification import Purification
 from neartie.audits.ranking import Pairs
 from neartie.audits.replicates import banded
 from neartie.audits.result import NearTieAudit
@@ -37,9 +37,6 @@ class ComparisonHalf:
     family, owner : (n_model,) str
     representatives : (n_representative,) int
         Columns of the responses, in the order of `target.positions`.
-    before : (n_item,) bool
-        Items from which the offset of the selecting round was learned: the anchors of the round
-        before, all items where there was one round.
     prepared : PreparedHalf
     offset : (n_item, n_model) float, logit
         Of the selecting round.
@@ -55,7 +52,6 @@ class ComparisonHalf:
     family: NDArray[np.str_]
     owner: NDArray[np.str_]
     representatives: NDArray[np.intp]
-    before: NDArray[np.bool_]
     prepared: PreparedHalf
     offset: Floats
     purified: Purification
@@ -145,11 +141,10 @@ def comparison_base(responses: Responses, audit: NearTieAudit) -> ComparisonBase
             models=table[["model", "owner", "family"]],
         )
         family = table["family"].to_numpy(dtype=str)
-        before = _selected_before(own, family, audit.k[half], settings, items, streams[3 + half])
         prepared = prepare_half(np.asarray(own.values, np.int8))
         offset = half_offset(
             prepared,
-            before,
+            purified[half].before,
             dimension=audit.k[half],
             limit=settings.offset_limit,
             decomposition=settings.decomposition,
@@ -162,7 +157,6 @@ def comparison_base(responses: Responses, audit: NearTieAudit) -> ComparisonBase
                 family=family,
                 owner=table["owner"].to_numpy(dtype=str),
                 representatives=np.searchsorted(positions, targets[half].positions),
-                before=before,
                 prepared=prepared,
                 offset=offset.values[prepared.patterns.of_item],
                 purified=purified[half],
@@ -189,33 +183,3 @@ def comparison_base(responses: Responses, audit: NearTieAudit) -> ComparisonBase
         halves=(halves[0], halves[1]),
         families=families.pop(),
     )
-
-
-def _selected_before(
-    own: Responses,
-    family: NDArray[np.str_],
-    dimension: int,
-    settings: AuditSettings,
-    items: Items,
-    stream: np.random.Generator,
-) -> NDArray[np.bool_]:
-    """Return the items that the offset of the last round was learned from."""
-    if settings.rounds == 1:
-        return np.ones(own.n_item, dtype=bool)
-    return purify_anchors(
-        np.asarray(own.values, dtype=np.int8),
-        family=family,
-        source=items.source,
-        dimension=dimension,
-        alpha=settings.alphas[0],
-        rounds=settings.rounds - 1,
-        strata=settings.strata,
-        penalty=settings.penalty,
-        cycles=settings.cycles,
-        constant_items=settings.constant_items,
-        refit=False,
-        index=items.index,
-        limit=settings.offset_limit,
-        decomposition=settings.decomposition,
-        rng=stream,
-    ).subtest.selected

@@ -37,6 +37,9 @@ class Purification:
     ----------
     subtest : Subtest
         Anchors and cells at the end of the last round; they score the other half.
+    before : (n_item,) bool
+        Items that the offset of the last round was learned from: the anchors of the round before it,
+        all items where there was one round.
     selecting : ResidualDif
         Fit of the last round, whose easiness and DIF range selected the anchors.
     signature : ResidualDif
@@ -50,6 +53,7 @@ class Purification:
     """
 
     subtest: Subtest
+    before: NDArray[np.bool_]
     selecting: ResidualDif
     signature: ResidualDif
     rounds: pd.DataFrame
@@ -191,6 +195,7 @@ def purify_prepared(
     selected = np.ones(len(patterns.of_item), dtype=bool)
     fit: ResidualDif | None = None
     subtest: Subtest | None = None
+    before = selected
     selecting: list[ResidualDif] = []
     rows: list[dict[str, Any]] = []
     for number in range(1, rounds + 1 + int(refit)):
@@ -226,13 +231,14 @@ def purify_prepared(
                 index=index,
             )
             row["jaccard"] = jaccard(selected, subtest.selected) if number > 1 else np.nan
-            selected = subtest.selected
+            before, selected = selected, subtest.selected
         rows.append(row | {"n_anchor": int(selected.sum())})
     if subtest is None:
         raise ValueError(f"rounds must be at least 1, got {rounds}")
     table = pd.DataFrame(rows)
     return Purification(
         subtest=subtest,
+        before=before,
         selecting=selecting[rounds - 1],
         signature=selecting[-1],
         rounds=table,

@@ -122,7 +122,7 @@ def bootstrap_draws(task: RungTask) -> HalfDraws:
         half.prepared.working,
         owner=half.owner,
         dimension=task.base.audit.k[half.number],
-        weight=half.prepared.patterns.count(half.before),
+        weight=half.prepared.patterns.count(half.purified.before),
         limit=task.base.settings.offset_limit,
         n=settings.offsets,
         rng=of_offsets,
