@@ -20,12 +20,11 @@ from neartie.audits.comparison_rows import ladder_row
 from neartie.audits.comparison_settings import ComparisonSettings
 from neartie.audits.comparison_truth import (
     anchor_gain,
-    rank_correlation,
     target_of,
     true_range,
     true_targets,
 )
-from neartie.audits.draw_anchors import PLUG_IN
+from neartie.audits.draw_anchors import PLUG_IN, rank_correlation
 from neartie.audits.near_tie import audit_near_ties
 from neartie.audits.recovery import Recovery, collect_recovery
 from neartie.audits.rung_result import RungResult

@@ -7,7 +7,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from neartie.audits.anchors import Subtest
 from neartie.audits.comparison_base import ComparisonBase
@@ -187,13 +186,6 @@ def anchor_gain(anchors: Subtest, share: Floats, true: Floats) -> float:
         chance += weight[cell] * kept * own.mean()
     chosen = float((weight[cells.code] * share * true).sum())
     return float((chance - chosen) / (chance - best)) if chance - best > _TIE * 1e3 else np.nan
-
-
-def rank_correlation(first: Floats, second: Floats) -> float:
-    """Return Spearman's correlation, or NaN where one side is constant."""
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return float("nan")
-    return float(np.corrcoef(stats.rankdata(first), stats.rankdata(second))[0, 1])
 
 
 def target_of(targets: Targets, cell: CellResult) -> tuple[float, float]:

@@ -170,9 +170,9 @@ def agree_with_plug_in(
     return Agreement(
         spearman_d={
             PLUG_IN: 1.0,
-            DRAWS: float(np.mean([_spearman(d, plug_in) for d in ranges])),
-            MEAN: _spearman(mean_range, plug_in),
-            INCLUSION: -_spearman(anchors.share, plug_in),
+            DRAWS: float(np.mean([rank_correlation(d, plug_in) for d in ranges])),
+            MEAN: rank_correlation(mean_range, plug_in),
+            INCLUSION: -rank_correlation(anchors.share, plug_in),
         },
         jaccard={
             PLUG_IN: 1.0,
@@ -183,7 +183,8 @@ def agree_with_plug_in(
     )
 
 
-def _spearman(first: Floats, second: Floats) -> float:
+def rank_correlation(first: Floats, second: Floats) -> float:
+    """Return Spearman's correlation, or NaN where one side is constant."""
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return float("nan")
     return float(np.corrcoef(stats.rankdata(first), stats.rankdata(second))[0, 1])

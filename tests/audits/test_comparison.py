@@ -18,9 +18,11 @@ from neartie.audits.comparison_boards import ModelBoards
 from neartie.audits.comparison_rows import CANNOT_SAY, DIFFERS, MATCHES, NO_INTERVAL, verdict
 from neartie.audits.comparison_settings import RUNGS, ComparisonSettings
 from neartie.audits.draw_anchors import ANCHORS, DRAWS, choose_anchors
-from neartie.audits.draw_reversals import LATENT, OBSERVED, PREDICTIVE, order_draws
+from neartie.audits.draw_reversals import LATENT, OBSERVED, PREDICTIVE, Orders, order_draws
 from neartie.audits.half_draws import HalfDraws
+from neartie.audits.replicates import ReplicateCounts
 from neartie.audits.result import NearTieAudit
+from neartie.audits.rung_result import pool_cell
 from neartie.audits.rung_run import judge_draws, random_subtests
 from neartie.audits.settings import AuditSettings
 from neartie.audits.steps import silent
@@ -316,3 +318,22 @@ def test_random_anchors_have_uniform_p_values(base: ComparisonBase) -> None:
     # Ties make p larger. With 60 the share at or below .2 is .2 ± .05; 5 standard errors.
     assert np.mean(np.array(found) <= 0.2) < 0.2 + 5 * 0.052
     assert 0.4 < np.mean(found) < 0.7
+
+
+def test_p_values_count_subtests_that_reverse_as_much() -> None:
+    """By hand: two draws, four pairs in all, three subtests."""
+    random = ReplicateCounts(
+        n_eligible=np.array([[2, 2, 2], [2, 2, 0]]), n_reversed=np.array([[0, 1, 2], [0, 2, 0]])
+    )
+    none = ReplicateCounts(
+        n_eligible=np.array([[2, 2, 2], [2, 2, 0]]), n_reversed=np.zeros((2, 3), np.int64)
+    )
+    full = np.ones((2, 2), np.int8)
+    first = Orders(full=full, anchor=np.array([[-1, 1], [-1, -1]], np.int8), random=random)
+    second = Orders(full=full, anchor=np.array([[1, 1], [-1, 0]], np.int8), random=none)
+    cell = pool_cell("draws", LATENT, (first, second))
+    assert cell.rate.tolist() == [1 / 4, 1.0]
+    # Rates of subtests: 0, 1/4, 1/2; then 0, 1/2 and one undefined, which counts.
+    assert cell.above.tolist() == [2 / 3, 1 / 3]
+    assert cell.random.tolist() == [1 / 4, 1 / 4]
+    assert cell.reversal.tolist() == [1.0, 1 / 2, 1 / 2, 0.0]
