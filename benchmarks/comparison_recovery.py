@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from comparison_tables import write
 
-TABLE = Path(__file__).parents[1] / "docs" / "tables"
 RUNGS = ("residual", "residual-bootstrap", "laplace", "full")
 EFFECTS = {"no": 0, "weak": 1, "strong": 2}
 SIZES = {
@@ -207,176 +207,6 @@ def read(setting: Setting, folder: Path) -> Any:
     )
 
 
-def write(folder: Path) -> None:
-    """Write the tables of the documentation from what is finished."""
-    found = {s: read(s, folder) for s in settings()}
-    found = {setting: recovery for setting, recovery in found.items() if recovery is not None}
-    own_k = {setting: recovery for setting, recovery in found.items() if setting.k is None}
-    _save("comparison_coverage.md", _coverage(own_k))
-    _save("comparison_bias.md", _bias(own_k))
-    _save("comparison_anchors.md", _anchors(own_k))
-    _save("comparison_claims.md", _claims(own_k))
-    _save("comparison_dimension.md", _dimension(found))
-
-
-def _save(name: str, lines: list[str]) -> None:
-    (TABLE / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{name}\n" + "\n".join(lines), flush=True)
-
-
-def _cells(recovery: Any, rung: str, anchors: str, scores: str) -> Any:
-    table = recovery.table
-    wanted = (table["rung"] == rung) & (table["anchors"] == anchors) & (table["scores"] == scores)
-    return table[wanted].iloc[0]
-
-
-def _percent(value: float, error: float = np.nan, *, digits: int = 0) -> str:
-    if np.isnan(value):
-        return ""
-    text = f"{100 * value:.{digits}f}"
-    return text if np.isnan(error) else f"{text} ± {100 * error:.{digits}f}"
-
-
-def _coverage(found: dict[Setting, Any]) -> list[str]:
-    """Return the share of 95 % intervals that hold the true rate, by rung."""
-    shown = [(r, "plug-in", "latent") for r in RUNGS]
-    shown += [
-        ("full", "draws", "latent"),
-        ("full", "mean", "latent"),
-        ("full", "draws", "observed"),
-    ]
-    head = [f"{rung}, {anchors} x {scores}" for rung, anchors, scores in shown]
-    lines = [
-        f"| world, items x models, effects | n | {' | '.join(head)} |",
-        "|---|---:|" + "---:|" * len(head),
-    ]
-    for setting, recovery in found.items():
-        cells = [_cells(recovery, *key) for key in shown]
-        texts = [_percent(c["coverage"], c["coverage_se"]) for c in cells]
-        n = int(cells[0]["n_replicates"])
-        lines.append(
-            f"| {setting.world}, {setting.size}, {setting.effects} | {n} | {' | '.join(texts)} |"
-        )
-    for world in ("model", "leaderboard"):
-        parts = [r for s, r in found.items() if s.world == world]
-        if not parts:
-            continue
-        texts = []
-        for key in shown:
-            n = np.array([_cells(r, *key)["n_replicates"] for r in parts])
-            share = np.array([_cells(r, *key)["coverage"] for r in parts])
-            mean = float((n * share).sum() / n.sum())
-            texts.append(_percent(mean, float(np.sqrt(mean * (1 - mean) / n.sum())), digits=1))
-        total = int(sum(_cells(r, *shown[0])["n_replicates"] for r in parts))
-        lines.append(f"| **{world}, all** | {total} | {' | '.join(texts)} |")
-    return lines
-
-
-def _bias(found: dict[Setting, Any]) -> list[str]:
-    """Return the mean of rate less target, in points."""
-    shown = [
-        ("plug-in", "plug-in", "observed"),
-        ("residual", "draws", "observed"),
-        ("full", "draws", "observed"),
-        ("full", "mean", "observed"),
-        ("full", "inclusion", "observed"),
-        ("full", "plug-in", "latent"),
-        ("full", "draws", "latent"),
-        ("full", "mean", "latent"),
-        ("full", "inclusion", "latent"),
-    ]
-    head = [f"{rung}, {anchors} x {scores}" for rung, anchors, scores in shown]
-    lines = [
-        f"| world, items x models, effects | true rate, observed | random | {' | '.join(head)} |",
-        "|---|---:|---:|" + "---:|" * len(head),
-    ]
-    for setting, recovery in found.items():
-        cells = [_cells(recovery, *key) for key in shown]
-        texts = [f"{100 * c['bias']:+.1f} ± {100 * c['bias_se']:.1f}" for c in cells]
-        target = cells[0]["target"]
-        random = target - cells[0]["excess_target_pp"] / 100
-        lines.append(
-            f"| {setting.world}, {setting.size}, {setting.effects} | {_percent(target, digits=1)} | "
-            f"{_percent(random, digits=1)} | {' | '.join(texts)} |"
-        )
-    return lines
-
-
-def _anchors(found: dict[Setting, Any]) -> list[str]:
-    """Return how much of the avoidable DIF anchors avoid."""
-    shown = [("plug-in", "plug-in")]
-    shown += [(rung, kind) for rung in RUNGS for kind in ("draws", "mean", "inclusion")]
-    head = [rung if rung == kind else f"{rung}, {kind}" for rung, kind in shown]
-    lines = [
-        f"| world, items x models, effects | {' | '.join(head)} |",
-        "|---|" + "---:|" * len(head),
-    ]
-    for setting, recovery in found.items():
-        if setting.effects == "no":
-            continue
-        table = recovery.anchors.set_index(["rung", "anchors"])
-        texts = [_percent(table.loc[key, "gain"], table.loc[key, "gain_se"]) for key in shown]
-        lines.append(
-            f"| {setting.world}, {setting.size}, {setting.effects} | {' | '.join(texts)} |"
-        )
-    return lines
-
-
-def _claims(found: dict[Setting, Any]) -> list[str]:
-    """Return the share of leaderboards of which an excess over random subtests is claimed."""
-    shown = [("plug-in", "plug-in", "observed"), ("residual", "plug-in", "latent")]
-    shown += [("laplace", "plug-in", "latent"), ("full", "draws", "observed")]
-    shown += [
-        ("full", "plug-in", "latent"),
-        ("full", "draws", "latent"),
-        ("full", "mean", "latent"),
-    ]
-    head = [f"{rung}, {anchors} x {scores}" for rung, anchors, scores in shown]
-    lines = [
-        f"| world, items x models, effects | n | {' | '.join(head)} |",
-        "|---|---:|" + "---:|" * len(head),
-    ]
-    for setting, recovery in found.items():
-        cells = [_cells(recovery, *key) for key in shown]
-        texts = [_percent(c["claims"], _binomial(c["claims"], c["n_replicates"])) for c in cells]
-        n = int(cells[0]["n_replicates"])
-        lines.append(
-            f"| {setting.world}, {setting.size}, {setting.effects} | {n} | {' | '.join(texts)} |"
-        )
-    return lines
-
-
-def _binomial(share: float, n: float) -> float:
-    return float(np.sqrt(share * (1 - share) / n))
-
-
-def _dimension(found: dict[Setting, Any]) -> list[str]:
-    """Return what a K that is too small or too large does."""
-    lines = [
-        "| effects | K (true: 2) | n | plug-in: rate | excess, points | claimed | "
-        + "full, plug-in x latent: rate | true rate | excess | true excess | claimed | "
-        + "gain of anchors, plug-in | full, mean |",
-        "|---|---:|---:|" + "---:|" * 10,
-    ]
-    for setting, recovery in sorted(
-        found.items(), key=lambda pair: (pair[0].effects, pair[0].dimension)
-    ):
-        if (setting.world, setting.size) != ("leaderboard", "240 x 200"):
-            continue
-        plug_in = _cells(recovery, "plug-in", "plug-in", "observed")
-        full = _cells(recovery, "full", "plug-in", "latent")
-        gain = recovery.anchors.set_index(["rung", "anchors"])["gain"]
-        lines.append(
-            f"| {setting.effects} | {setting.dimension} | {int(plug_in['n_replicates'])} | "
-            f"{_percent(plug_in['rate'], digits=1)} | {plug_in['excess_pp']:+.1f} | "
-            f"{_percent(plug_in['claims'])} | {_percent(full['rate'], digits=1)} | "
-            f"{_percent(full['target'], digits=1)} | {full['excess_pp']:+.1f} | "
-            f"{full['excess_target_pp']:+.1f} | {_percent(full['claims'])} | "
-            f"{_percent(gain['plug-in', 'plug-in'])} | {_percent(gain['full', 'mean'])} |"
-        )
-    return lines
-
-
 def main() -> None:
     """Run, or write tables of what is there."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -392,7 +222,8 @@ def main() -> None:
     )
     chosen = parser.parse_args()
     if chosen.write:
-        write(chosen.folder)
+        found = {setting: read(setting, chosen.folder) for setting in settings()}
+        write({setting: own for setting, own in found.items() if own is not None}, RUNGS)
         return
     wanted = [
         s for s in settings() if not chosen.only or any(s.name.startswith(o) for o in chosen.only)

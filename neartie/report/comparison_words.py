@@ -49,7 +49,7 @@ BIASES: Final = (
         (
             "Anchors that are chosen draw by draw come closer to random subtests, and their reversal "
             "rate drifts towards the random one, even if the posterior is right. The anchors of the "
-            "mean effects do not drift so; where the two differ, that is what noise costs."
+            "mean effects drift less; where the two differ, that is what noise costs."
         ),
     ),
     (
@@ -71,8 +71,9 @@ BIASES: Final = (
     (
         "A posterior is right under its model.",
         (
-            "Too few dimensions leave ability in the residuals, and family effects take it up. That "
-            "shows as an excess without any DIF."
+            "Too few dimensions leave ability in the residuals, where family effects may take it up: "
+            "an excess without any DIF. Effects that are few, large and of one direction are shrunk, "
+            "so that latent rates come out too low."
         ),
     ),
 )
