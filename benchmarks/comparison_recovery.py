@@ -5,10 +5,10 @@
     python benchmarks/comparison_recovery.py --folder STUDY --write        # tables of what is there
 
 Every setting is kept in a folder of its own and goes on where it stopped; settings may run at the
-same time. Worlds: `model`, drawn from the full model itself; `leaderboard`, from
-`simulate_leaderboard`: models of an owner resemble each other, a quarter of the items have large
-effects that lean one way, loadings have one sign on the first dimension. `K` rows have the audit's
-dimension too small or too large.
+same time. Worlds: `prior`, drawn from the full model and its priors; `model`, from the model with
+scales that are given; `leaderboard`, from `simulate_leaderboard`: models of an owner resemble each
+other, a quarter of the items have large effects that lean one way, loadings have one sign on the
+first dimension. `K` rows have the audit's dimension too small or too large.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from comparison_tables import write
 
 RUNGS = ("residual", "residual-bootstrap", "laplace", "full")
 EFFECTS = {"no": 0, "weak": 1, "strong": 2}
+DRAWN = "drawn"
 SIZES = {
     "120 x 100": (120, 100, 4, 2),
     "240 x 200": (240, 200, 4, 2),
@@ -32,6 +33,33 @@ SIZES = {
 }
 FIXED = "fixed.jsonl"
 REPLICATES = {"120 x 100": 60, "240 x 200": 20, "480 x 320": 5}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PriorBoards:
+    """Leaderboards from the full model, their scales from its priors: intervals must hold there."""
+
+    sizes: dict[str, int]
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Return one."""
+        from neartie.audits.comparison_boards import ModelBoards
+        from neartie.models.priors import MirtDifPriors
+
+        priors = MirtDifPriors()
+        spread = priors.loading_spread / np.sqrt(self.sizes["dimension"])
+        scales = {
+            "loading_scale": spread * np.exp(priors.log_scale_sd * rng.standard_normal()),
+            "easiness_mean": priors.easiness_mean_sd * rng.standard_normal(),
+            "easiness_scale": priors.easiness_scale
+            * np.exp(priors.log_scale_sd * rng.standard_normal()),
+            "dif_scale": priors.dif_scale_sd * abs(rng.standard_normal()),
+        }
+        return ModelBoards(**self.sizes, **scales).draw(rng)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sizes."""
+        return {"prior": self.sizes}
 
 
 @dataclass(frozen=True, kw_only=False, slots=True)
@@ -54,16 +82,18 @@ class Setting:
         from neartie.audits.comparison_boards import DesignBoards, ModelBoards
 
         n_items, n_models, n_families, k = SIZES[self.size]
+        sizes = {
+            "n_items": n_items,
+            "n_models": n_models,
+            "n_owners": n_models // 2,
+            "n_families": n_families,
+            "dimension": k,
+        }
+        if self.world == "prior":
+            return PriorBoards(sizes=sizes)
         strength = EFFECTS[self.effects]
         if self.world == "model":
-            return ModelBoards(
-                n_items=n_items,
-                n_models=n_models,
-                n_owners=n_models // 2,
-                n_families=n_families,
-                dimension=k,
-                dif_scale=(0.0, 0.25, 0.75)[strength],
-            )
+            return ModelBoards(**sizes, dif_scale=(0.0, 0.25, 0.75)[strength])
         return DesignBoards(
             design={
                 "n_items": n_items,
@@ -97,7 +127,7 @@ def settings() -> list[Setting]:
         for k in (1, 8)
         for effects in ("no", "strong")
     ]
-    return found + more
+    return [Setting("prior", size, DRAWN) for size in SIZES] + found + more
 
 
 def run(setting: Setting, folder: Path, replicates: int | None) -> None:
@@ -126,24 +156,23 @@ def run(setting: Setting, folder: Path, replicates: int | None) -> None:
 
 
 def run_fixed(setting: Setting, folder: Path, replicates: int) -> None:
-    """Let the full posterior score anchors that no answer has chosen: a random subtest each."""
+    """Let the full posterior score the audit's anchors, and a subtest that no answer has chosen."""
     import json
     import warnings
-    from dataclasses import replace
 
     from neartie import audit_near_ties
     from neartie.audits.comparison_base import comparison_base
     from neartie.audits.comparison_rows import interval
     from neartie.audits.comparison_settings import ComparisonSettings
     from neartie.audits.comparison_truth import true_targets
-    from neartie.audits.controls import draw_subtests
     from neartie.audits.rung_run import judge_draws, make_draws
     from neartie.audits.settings import AuditSettings
     from neartie.audits.steps import silent
+    from neartie.data.errors import DataError
 
     warnings.simplefilter("ignore")
     compared = ComparisonSettings(
-        rungs=("full",), draws=200, chains=1, tune=300, thin=3, subtests=10
+        rungs=("full",), draws=400, chains=1, tune=300, thin=3, subtests=10
     )
     audit = AuditSettings(
         dimension=setting.dimension, controls=0, bootstraps=0, min_family_size=5, alpha=0.5
@@ -153,33 +182,50 @@ def run_fixed(setting: Setting, folder: Path, replicates: int) -> None:
             # Other leaderboards than those of `run`.
             rng = np.random.default_rng([20261130, number, 7])
             board = setting.boards().draw(rng)
-            base = comparison_base(
-                board.responses, audit_near_ties(board.responses, audit, rng=number)
-            )
-            halves = []
-            for half in base.halves:
-                chosen = draw_subtests(half.anchors, 1, rng=rng)[0]
-                subtest = replace(half.anchors, selected=chosen)
-                halves.append(replace(half, purified=replace(half.purified, subtest=subtest)))
-            base = replace(base, halves=(halves[0], halves[1]))
-            target = true_targets(base, board.truth, compared, seed=number)
+            try:
+                base = comparison_base(
+                    board.responses, audit_near_ties(board.responses, audit, rng=number)
+                )
+            except DataError as error:
+                # The prior makes leaderboards on which most models solve nothing.
+                print(f"{setting.name}, {number}: {error}", flush=True)
+                continue
             drawn = make_draws(base, "full", compared, seed=number, cores=1, progress=silent)
-            rung = judge_draws(
-                base,
-                "full",
-                drawn,
-                compared,
-                seed=number,
-                kinds=("plug-in",),
-                scores=("latent",),
-                progress=silent,
-            )
-            low, high = interval(rung.cells[0].rate)
-            true = target.rate["plug-in", "latent"]
-            row = {"setting": setting.name, "true": true, "low": low, "high": high}
-            row |= {"rate": float(rung.cells[0].rate.mean())}
-            stream.write(json.dumps(row) + "\n")
+            for anchors, own in {"plug-in": base, "random": with_random(base, rng)}.items():
+                target = true_targets(own, board.truth, compared, seed=number)
+                rung = judge_draws(
+                    own,
+                    "full",
+                    drawn,
+                    compared,
+                    seed=number,
+                    kinds=("plug-in",),
+                    scores=("latent",),
+                    progress=silent,
+                )
+                rates = rung.cells[0].rate
+                low, high = interval(rates)
+                true = target.rate["plug-in", "latent"]
+                row = {"setting": setting.name, "board": number, "anchors": anchors}
+                row |= {"true": true, "rate": float(rates.mean()), "low": low, "high": high}
+                # Where the truth lies among the draws, ties by half.
+                row["place"] = float((rates < true).mean() + (rates == true).mean() / 2)
+                stream.write(json.dumps(row) + "\n")
             stream.flush()
+
+
+def with_random(base: Any, rng: np.random.Generator) -> Any:
+    """Return a comparison with a random subtest in the place of the audit's anchors."""
+    from dataclasses import replace
+
+    from neartie.audits.controls import draw_subtests
+
+    halves = []
+    for half in base.halves:
+        chosen = draw_subtests(half.anchors, 1, rng=rng)[0]
+        subtest = replace(half.anchors, selected=chosen)
+        halves.append(replace(half, purified=replace(half.purified, subtest=subtest)))
+    return replace(base, halves=(halves[0], halves[1]))
 
 
 def read(setting: Setting, folder: Path) -> Any:
@@ -228,6 +274,7 @@ def main() -> None:
     wanted = [
         s for s in settings() if not chosen.only or any(s.name.startswith(o) for o in chosen.only)
     ]
+    chosen.folder.mkdir(parents=True, exist_ok=True)
     for setting in wanted:
         if chosen.fixed:
             run_fixed(setting, chosen.folder, chosen.fixed)
