@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from neartie.audits.few_data_sets import ENOUGH
 from neartie.audits.validation_design import ValidationDesign
 from neartie.audits.validation_tables import (
     coverage_table,
@@ -38,8 +39,9 @@ class DesignValidation:
         Blank where there is none: estimates have no positions.
     coverage : DataFrame
         `quantity`, `level`; `covered`, the share of intervals that hold the truth, its standard
-        error `se` over data sets and 95 % limits `low`, `high`; `width`, the mean width, `width_se`;
-        `p`, of a coverage equal to the level; `n_data_sets`.
+        error `se` over data sets (blank where all are alike) and 95 % limits `low`, `high`, of few
+        or equal data sets those of Clopper and Pearson; `width`, the mean width, `width_se`; `p`,
+        of a coverage equal to the level; `n_data_sets`.
     ranks : DataFrame
         `statistic`, `meaning`, `nominal`; `value`, `se`, `low`, `high`.
     orders : DataFrame
@@ -88,10 +90,18 @@ class DesignValidation:
         return int((self.data_sets["failed"] == "").sum())
 
     @property
+    def enough(self) -> bool:
+        """Whether there are data sets enough for a verdict: 20 that could be fitted."""
+        return self.n_fitted >= ENOUGH
+
+    @property
     def calibrated(self) -> bool | None:
-        """Whether no row of `quantities` has an adjusted p below .01; None without any test."""
+        """Whether no row of `quantities` has an adjusted p below .01.
+
+        None without any test, or with too few data sets.
+        """
         p = self.quantities["p_adjusted"].dropna()
-        return None if p.empty else bool((p >= ALPHA).all())
+        return None if p.empty or not self.enough else bool((p >= ALPHA).all())
 
     @property
     def claim(self) -> str:
@@ -102,7 +112,12 @@ class DesignValidation:
     def verdict(self) -> str:
         """What the tests of calibration, and of coverage, say together."""
         return verdict(
-            self.quantities, self.coverage, self.ranking, matched=self.matched, alpha=ALPHA
+            self.quantities,
+            self.coverage,
+            self.ranking,
+            n_data_sets=self.n_fitted,
+            matched=self.matched,
+            alpha=ALPHA,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,6 +130,7 @@ class DesignValidation:
         return {
             "claim": self.claim,
             "verdict": self.verdict,
+            "enough": self.enough,
             "calibrated": self.calibrated,
             "smallest_p_adjusted": None if p.empty else float(p.min()),
             "n_data_sets": self.n_data_sets,

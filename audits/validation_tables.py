@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from neartie.audits.few_data_sets import error_or_unknown, share_limits, share_p_value
 from neartie.audits.validation_record import LEVELS, N_BIN, RANK_LEVEL
 from neartie.inference.calibration_result import order_slope, position_row
 from neartie.inference.uniformity import holm, mean_test
@@ -51,6 +52,9 @@ def quantity_table(records: Records) -> pd.DataFrame:
         sums = (np.array([order[key] for order in orders]) for key in ("product", "expected"))
         slope, error, p = order_slope(*sums)
         n = int(np.mean([sum(order["bins"][0]) for order in orders]))
+        error = error_or_unknown(error)
+        # data sets that are all alike test nothing
+        p = np.nan if np.isnan(error) else p
         rows.append({"quantity": ORDERS, "n": n, "slope": slope, "slope_se": error, "p": p})
     columns = ["quantity", "n", "missing", "bias", "bias_se", "rmse", "rmse_se", *_TESTED]
     table = pd.DataFrame(rows, columns=[*columns, "slope", "slope_se", "p"])
@@ -74,10 +78,12 @@ def coverage_table(records: Records, *, ranking: str) -> pd.DataFrame:
             continue
         covered, width = (np.array([part[key] for part in used]) for key in ("covered", "width"))
         for place, level in enumerate(LEVELS):
-            mean, error, p = mean_test(covered[:, place], expected=level)
-            low, high = share_limits(covered[:, place])
-            wide = mean_test(width[:, place])
-            rows.append((name, level, mean, error, low, high, *wide[:2], p, len(used)))
+            mean, error, _ = mean_test(covered[:, place])
+            limits = share_limits(covered[:, place])
+            wide, wide_error, _ = mean_test(width[:, place])
+            p = share_p_value(covered[:, place], expected=level)
+            errors = error_or_unknown(error), error_or_unknown(wide_error)
+            rows.append((name, level, mean, errors[0], *limits, wide, errors[1], p, len(used)))
     columns = ["quantity", "level", "covered", "se", "low", "high", "width", "width_se", "p"]
     return pd.DataFrame(rows, columns=[*columns, "n_data_sets"])
 
@@ -90,7 +96,8 @@ def rank_table(records: Records) -> pd.DataFrame:
         for key, meaning, nominal in _RANKS:
             values = np.array([float(each[key]) for each in found])
             mean, error, _ = mean_test(values)
-            share = key.endswith("_width") is False
+            error = error_or_unknown(error)
+            share = not key.endswith("_width")
             limits = share_limits(values) if share else _limits(mean, error, len(values))
             rows.append((key, meaning, nominal, mean, error, *limits))
         for key, meaning in _PAIRS:
@@ -98,7 +105,8 @@ def rank_table(records: Records) -> pd.DataFrame:
     orders = [record["orders"] for record in records if record["orders"]]
     if len(orders) > 1:
         mean, error, _ = mean_test([order["brier"] for order in orders])
-        limits = _limits(mean, error, len(orders))
+        error = error_or_unknown(error)
+        limits = np.clip(_limits(mean, error, len(orders)), 0.0, 1.0).tolist()
         rows.append(("brier", f"Brier score of {ORDERS}", None, mean, error, *limits))
     columns = ["statistic", "meaning", "nominal", "value", "se", "low", "high"]
     return pd.DataFrame(rows, columns=columns).astype({"nominal": float})
@@ -141,35 +149,6 @@ def data_set_table(records: Records) -> pd.DataFrame:
     return pd.DataFrame(rows).astype(numbers)
 
 
-def share_limits(shares: Floats) -> tuple[float, float]:
-    """Return 95 % limits of a mean share over data sets.
-
-    Parameters
-    ----------
-    shares : (n_data_set,) float in [0, 1]
-
-    Returns
-    -------
-    low, high : float in [0, 1]
-        By Clopper and Pearson where data sets hold all or nothing, as if each were one trial; this is
-        cautious where all shares are equal. By Student's t otherwise.
-
-    Examples
-    --------
-    >>> low, high = share_limits(np.ones(40))
-    >>> round(low, 3), high
-    (0.912, 1.0)
-    """
-    n, mean = len(shares), float(shares.mean())
-    if np.isin(shares, (0.0, 1.0)).all() or shares.std() == 0:
-        x = n * mean
-        low = float(stats.beta.ppf(0.025, x, n - x + 1)) if x > 0 else 0.0
-        high = float(stats.beta.ppf(0.975, x + 1, n - x)) if x < n else 1.0
-        return low, high
-    low, high = _limits(mean, float(shares.std(ddof=1) / np.sqrt(n)), n)
-    return max(low, 0.0), min(high, 1.0)
-
-
 def _limits(mean: float, error: float, n: int) -> tuple[float, float]:
     half = float(stats.t.ppf(0.975, n - 1)) * error
     return mean - half, mean + half
@@ -187,9 +166,9 @@ def _accuracy(parts: Records) -> dict[str, Any]:
         "n": n,
         "missing": float(np.mean([part["missing"] for part in parts])) / n,
         "bias": bias,
-        "bias_se": bias_error,
+        "bias_se": error_or_unknown(bias_error),
         "rmse": rmse,
-        "rmse_se": square_error / (2 * rmse) if rmse > 0 else 0.0,
+        "rmse_se": error_or_unknown(square_error) / (2 * rmse) if rmse > 0 else np.nan,
     }
 
 
@@ -198,17 +177,18 @@ def _resolved(found: Records, key: str, meaning: str) -> list[tuple[Any, ...]]:
     n, claimed, wrong = (
         np.array([float(each[name]) for each in found]) for name in ("n_pair", key, f"{key}_wrong")
     )
-    share, error, _ = mean_test(claimed / np.maximum(n, 1))
+    shares = claimed / np.maximum(n, 1)
+    share, error, _ = mean_test(shares)
     rows: list[tuple[Any, ...]] = [
-        (key, meaning, None, share, error, *share_limits(claimed / np.maximum(n, 1)))
+        (key, meaning, None, share, error_or_unknown(error), *share_limits(shares))
     ]
     if claimed.sum() > 0:
         # a ratio of two sums over data sets
         rate = wrong.sum() / claimed.sum()
         off = (wrong - rate * claimed) / claimed.mean()
-        error = float(off.std(ddof=1) / np.sqrt(len(off)))
+        error = error_or_unknown(float(off.std(ddof=1) / np.sqrt(len(off))))
         # none at all says nothing of how many there could be
-        low, high = _limits(rate, error, len(off)) if error > 0 else (np.nan, np.nan)
+        low, high = _limits(rate, error, len(off))
         row = (f"{key}_wrong", f"of these, in the wrong order: {meaning}", None, rate, error)
         rows.append((*row, *np.clip([low, high], 0.0, 1.0).tolist()))
     if key == "resolved_jointly":
@@ -216,5 +196,6 @@ def _resolved(found: Records, key: str, meaning: str) -> list[tuple[Any, ...]]:
         mean, error, _ = mean_test(any_wrong)
         text = "data sets with any pair, resolved all at once, in the wrong order"
         limits = share_limits(any_wrong)
-        rows.append(("any_jointly_wrong", text, 1 - RANK_LEVEL, mean, error, *limits))
+        known = error_or_unknown(error)
+        rows.append(("any_jointly_wrong", text, 1 - RANK_LEVEL, mean, known, *limits))
     return rows

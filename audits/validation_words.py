@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from neartie.audits.few_data_sets import ENOUGH, too_few_words
 from neartie.data.wording import counted
 from neartie.inference.expected_scores import FIXED_ABILITIES
 
@@ -78,24 +79,34 @@ def claim(coverage: pd.DataFrame, ranking: str, *, n_data_sets: int) -> str:
     if rows.empty:
         return f"No interval of {worded(ranking)} could be judged."
     row = rows.iloc[0]
+    few = "" if n_data_sets >= ENOUGH else ", which are too few to judge by"
     return (
         f"95% intervals of {worded(ranking)} held {held(row)} of truths in "
-        f"{counted(n_data_sets, 'simulated data set')} of this design."
+        f"{counted(n_data_sets, 'simulated data set')} of this design{few}."
     )
 
 
 def held(row: Mapping[Any, Any] | pd.Series) -> str:
-    """Return a coverage with its standard error, or with its limits where it has none.
+    """Return a coverage with its standard error, or with its limits where that would mislead.
+
+    Parameters
+    ----------
+    row : mapping
+        Of `coverage`. Of few data sets, or of equal shares, the standard error says little.
 
     Examples
     --------
     >>> held({"covered": 0.9461, "se": 0.005, "low": 0.93, "high": 0.96})
     '94.6 ± 0.5%'
-    >>> held({"covered": 1.0, "se": 0.0, "low": 0.912, "high": 1.0})
+    >>> held({"covered": 1.0, "se": float("nan"), "low": 0.912, "high": 1.0})
     '100.0% (at least 91.2%)'
+    >>> held({"covered": 0.9, "se": 0.1, "low": 0.112, "high": 1.0, "n_data_sets": 2})
+    '90.0% (11.2 to 100.0%)'
     """
     share = f"{100 * row['covered']:.1f}"
-    if row["se"] > 0:
+    if row.get("n_data_sets", ENOUGH) < ENOUGH and 0 < row["covered"] < 1:
+        return f"{share}% ({100 * row['low']:.1f} to {100 * row['high']:.1f}%)"
+    if row["se"] > 0 and row.get("n_data_sets", ENOUGH) >= ENOUGH:
         return f"{share} ± {100 * row['se']:.1f}%"
     if row["covered"] < 0.5:
         return f"{share}% (at most {100 * row['high']:.1f}%)"
@@ -107,26 +118,30 @@ def verdict(
     coverage: pd.DataFrame,
     ranking: str,
     *,
+    n_data_sets: int,
     matched: bool,
     alpha: float,
 ) -> str:
-    """Return what the tests of positions and coverage say.
+    """Return what the tests of positions and coverage say, or that there are too few data sets.
 
     Parameters
     ----------
     quantities, coverage : DataFrame
     ranking : str
         The quantity that ranks models.
+    n_data_sets : int
+        That were fitted.
     matched : bool
         Whether truths come from the priors of the fit.
     alpha : float in (0, 1)
         Chance that a calibrated engine has any row of a table below it.
     """
-    parts = []
     tested = quantities[quantities["p_adjusted"].notna()]
-    if len(tested):
-        parts.append(_positions(tested, alpha))
-    parts.append(_coverage(coverage, ranking, alpha))
+    if few := too_few_words(n_data_sets, "data set"):
+        parts = [few]
+    else:
+        parts = [_positions(tested, alpha)] if len(tested) else []
+        parts.append(_coverage(coverage, ranking, alpha))
     if not matched:
         parts.append(
             "Truths came from other priors than the fit believes in, so that departures show what "
@@ -236,8 +251,10 @@ def _coverage(coverage: pd.DataFrame, ranking: str, alpha: float) -> str:
 def _power(rows: pd.DataFrame, ranking: str) -> str:
     """Return what coverage of the intervals that matter would most likely have shown."""
     own = rows[rows["quantity"] == ranking]
-    if own.empty or float(own["se"].iloc[0]) == 0:
+    if own.empty:
         return ""
     # the errors that a test of a few rows, and a chance of four in five to pass it, take
     least = 100 * (0.95 - _POWER * float(own["se"].iloc[0]))
+    if not least > 0:
+        return ""
     return f" (for {worded(ranking)}, one below {least:.0f}% would most likely have shown)"

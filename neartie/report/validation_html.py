@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 import neartie
+from neartie.audits.few_data_sets import ENOUGH
 from neartie.audits.validation_result import ALPHA, DesignValidation
 from neartie.audits.validation_words import held, worded
 from neartie.report import validation_figures as figures
@@ -66,14 +67,14 @@ def coverage_table(result: DesignValidation) -> Table:
         levels = part.sort_values("level").to_dict("records")
         cells = [held(level).replace("%", "") for level in levels]
         last = levels[-1]
-        if last["low"] > 0.95 or last["high"] < 0.95:
+        if last["n_data_sets"] >= ENOUGH and (last["low"] > 0.95 or last["high"] < 0.95):
             marked.append(len(rows))
-        width = f"{decimal(last['width'], digits=3)} ± {decimal(last['width_se'], digits=3)}"
-        rows.append((worded(str(name)), *cells, width))
+        rows.append((worded(str(name)), *cells, _with_error(last, "width", 3)))
     return Table(
         caption="Truths within central intervals, in per cent",
-        note="± is the standard error over data sets. Marked: the 95% limits of the coverage of 95% "
-        "intervals leave 95 out, which one row in twenty does by chance.",
+        note="± is the standard error over data sets; in brackets are 95% limits, where there are few "
+        "or all are alike. Marked: the 95% limits of the coverage of 95% intervals leave 95 out, which "
+        "one row in twenty does by chance.",
         columns=(
             Column(head="quantity", numeric=False),
             Column(head="in 50%"),
@@ -116,7 +117,9 @@ def quantity_table(result: DesignValidation) -> Table:
             )
             for row in rows
         ),
-        marked=tuple(k for k, row in enumerate(rows) if row["p_adjusted"] < ALPHA),
+        marked=tuple(
+            k for k, row in enumerate(rows) if result.enough and row["p_adjusted"] < ALPHA
+        ),
     )
 
 
@@ -154,8 +157,9 @@ def _rank_row(row: dict[Any, Any]) -> tuple[str, ...]:
 def _with_error(row: dict[Any, Any], name: str, digits: int) -> str:
     if is_missing(row[name]):
         return MISSING
-    error = decimal(row[f"{name}_se"], digits=digits)
-    return f"{decimal(row[name], digits=digits)} ± {error}"
+    text = decimal(row[name], digits=digits)
+    error = row[f"{name}_se"]
+    return text if is_missing(error) else f"{text} ± {decimal(error, digits=digits)}"
 
 
 def _settings(result: DesignValidation) -> Table:

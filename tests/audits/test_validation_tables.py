@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from neartie.audits.few_data_sets import ENOUGH, share_limits, share_p_value
 from neartie.audits.validation_points import PointFit
 from neartie.audits.validation_record import (
     MOST_PAIRS,
@@ -20,7 +21,6 @@ from neartie.audits.validation_tables import (
     position_table,
     quantity_table,
     rank_table,
-    share_limits,
 )
 from neartie.audits.validation_words import claim, held, notices, verdict
 
@@ -69,7 +69,7 @@ def test_a_right_posterior_passes(right):
     assert width == pytest.approx(2 * 1.96 * np.sqrt(0.5), rel=0.02)
     rmse = quantities.set_index("quantity").loc["ability", "rmse"]
     assert rmse == pytest.approx(np.sqrt(0.5), rel=0.1)
-    said = verdict(quantities, coverage, "ability", matched=True, alpha=0.01)
+    said = verdict(quantities, coverage, "ability", n_data_sets=N_SET, matched=True, alpha=0.01)
     assert said.startswith("Nothing tested departs from calibration (3 rows")
     assert "for abilities, one below 9" in said
     ranks = rank_table(right).set_index("statistic")
@@ -91,7 +91,7 @@ def test_intervals_that_are_too_narrow_are_found():
     exact = 2 * stats.norm.cdf(0.7 * 1.96) - 1
     assert covered["covered"] == pytest.approx(exact, abs=4 * covered["se"])
     assert covered["high"] < 0.95
-    said = verdict(quantities, coverage, "ability", matched=True, alpha=0.01)
+    said = verdict(quantities, coverage, "ability", n_data_sets=N_SET, matched=True, alpha=0.01)
     assert "Not calibrated" in said
     assert "abilities too narrow (spread" in said
     assert "95% intervals that do not hold 95%: abilities" in said
@@ -102,8 +102,10 @@ def test_draws_that_lie_too_high_are_found():
     rows = quantity_table(high).set_index("quantity")
     assert rows.loc["ability", "mean_position"] < 0.45
     assert rows.loc["ability", "bias"] == pytest.approx(0.5, abs=0.15)
-    said = verdict(rows.reset_index(), coverage_table(high, ranking="ability"), "ability", matched=False,
-                   alpha=0.01)  # fmt: skip
+    coverage = coverage_table(high, ranking="ability")
+    said = verdict(
+        rows.reset_index(), coverage, "ability", n_data_sets=40, matched=False, alpha=0.01
+    )
     assert "abilities too high (mean position" in said
     assert "Truths came from other priors" in said
 
@@ -122,11 +124,54 @@ def test_errors_are_over_data_sets():
     assert (row["low"], row["high"]) == pytest.approx((exact.low, exact.high))
 
 
+def all_held(n_set, share=1.0):
+    """Return the coverage of data sets that hold the same share of their truths."""
+    part = {"n": 5, "missing": 0, "bias": 0.0, "square": 1.0, "width": [1.0, 2.0, 3.0]}
+    part |= {"covered": [share] * 3}
+    sets = [{"quantities": {"a": part}, "differences": {}} for _ in range(n_set)]
+    return coverage_table(sets, ranking="a").query("level == .95").iloc[0]
+
+
+@pytest.mark.parametrize("n_set", [2, 40])
+def test_data_sets_that_are_all_alike_have_no_error_of_zero(n_set):
+    row = all_held(n_set)
+    exact = stats.binomtest(n_set, n_set).proportion_ci(method="exact")
+    assert np.isnan(row["se"])
+    assert np.isnan(row["width_se"])
+    assert (row["low"], row["high"]) == pytest.approx((exact.low, exact.high))
+    # that all hold is what a coverage of 95 % does, so that it is no proof against it
+    assert row["p"] == pytest.approx(min(1.0, 2 * 0.95**n_set))
+    assert all_held(n_set, share=0.0)["p"] == pytest.approx(2 * 0.05**n_set)
+
+
+@pytest.mark.parametrize("shares", [[1.0, 0.9], [0.95] * 30, [1.0] * 25, [0.7, 0.8, 0.9] * 8])
+def test_the_p_value_of_a_share_and_its_limits_agree(shares):
+    low, high = share_limits(shares)
+    for limit in (low, high):
+        if 0 < limit < 1:
+            assert share_p_value(shares, expected=limit) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("n_set", [2, ENOUGH - 1])
+def test_few_data_sets_have_no_verdict_whatever_they_show(n_set):
+    """Intervals that hold far too little, in too few data sets to be believed."""
+    narrow = records(scale=0.1, n_set=n_set)
+    quantities, coverage = quantity_table(narrow), coverage_table(narrow, ranking="ability")
+    said = verdict(quantities, coverage, "ability", n_data_sets=n_set, matched=False, alpha=0.01)
+    assert said.startswith(f"{n_set} data sets are too few to judge by: with {ENOUGH}")
+    assert "alibrat" not in said.split("Truths came")[0]
+    claimed = claim(coverage, "ability", n_data_sets=n_set)
+    assert claimed.endswith("which are too few to judge by.")
+    assert "±" not in claimed
+    enough = verdict(quantities, coverage, "ability", n_data_sets=ENOUGH, matched=True, alpha=0.01)
+    assert enough.startswith("Not calibrated") or "95% intervals" in enough
+
+
 def test_limits_of_shares_are_never_of_no_width():
     assert share_limits(np.ones(10))[0] == pytest.approx(0.025 ** (1 / 10))
     low, high = share_limits(np.full(10, 0.9))
     assert low < 0.9 < high
-    assert held({"covered": 0.0, "se": 0.0, "low": 0.0, "high": 0.1}) == "0.0% (at most 10.0%)"
+    assert held({"covered": 0.0, "se": np.nan, "low": 0.0, "high": 0.1}) == "0.0% (at most 10.0%)"
 
 
 def test_positions_ranks_and_orders_are_counted(right):

@@ -10,7 +10,7 @@ import pytest
 from neartie.audits.validation import validate_design
 from neartie.report import validation_figures as figures
 from neartie.report.validation_files import write_validation
-from neartie.report.validation_html import coverage_table, render_validation
+from neartie.report.validation_html import coverage_table, quantity_table, render_validation
 from neartie.report.validation_text import design_rows, validation_text
 
 HOSTILE = "<script>alert($x_1$)</script>"
@@ -34,7 +34,7 @@ def estimated():
 def narrowed(result):
     """Return the same with positions at the ends only, and nothing covered."""
     positions = result.positions.assign(position=0.01)
-    coverage = result.coverage.assign(covered=0.1, low=0.05, high=0.2, p=1e-9)
+    coverage = result.coverage.assign(covered=0.1, low=0.05, high=0.2, p=1e-9, n_data_sets=40)
     quantities = result.quantities.assign(p_adjusted=1e-6)
     return replace(result, positions=positions, coverage=coverage, quantities=quantities)
 
@@ -87,6 +87,30 @@ def test_a_page_of_estimates_has_no_positions(estimated):
 
 def test_intervals_that_miss_stand_out(result):
     assert len(coverage_table(narrowed(result)).marked) == 4
+
+
+def test_few_data_sets_are_not_judged_anywhere(result):
+    few = narrowed(result)
+    few = replace(few, coverage=few.coverage.assign(n_data_sets=6))
+    assert not few.enough
+    assert few.calibrated is None
+    assert not coverage_table(few).marked
+    assert not quantity_table(few).marked
+    assert few.to_dict()["enough"] is False
+    for said in (validation_text(few), render_validation(few, name="few")):
+        assert "6 data sets are too few to judge by" in said
+    many = replace(
+        few, data_sets=pd.concat([few.data_sets] * 4), coverage=few.coverage.assign(n_data_sets=24)
+    )
+    assert many.calibrated is False
+    assert len(coverage_table(many).marked) == 4
+    assert len(quantity_table(many).marked) == len(many.quantities)
+    assert many.verdict.startswith("Not calibrated")
+
+
+def test_an_error_that_is_not_known_is_not_printed(result):
+    alike = replace(result, coverage=result.coverage.assign(width_se=np.nan, width=1.0))
+    assert {row[-1] for row in coverage_table(alike).rows} == {"1.000"}
 
 
 def test_the_text_says_what_a_fit_costs(result):
