@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -14,10 +15,10 @@ import pandas as pd
 from neartie.audits.audit_tables import LIBRARIES
 from neartie.audits.comparison import Comparison
 from neartie.audits.comparison_base import ComparisonBase, comparison_base
+from neartie.audits.comparison_caveats import comparison_caveats, crowding
 from neartie.audits.comparison_rows import calibration_rows, ladder_row, pair_rows
 from neartie.audits.comparison_settings import (
     BOOTSTRAP,
-    MOST_DIMENSIONS,
     PLUG_IN,
     RESIDUAL,
     ComparisonSettings,
@@ -31,6 +32,7 @@ from neartie.audits.rung_run import checkpoint_of, run_rung
 from neartie.audits.rungs import finished_half
 from neartie.audits.settings import AuditSettings
 from neartie.audits.steps import HALVES, Progress, seed_of, silent
+from neartie.data.errors import CaveatWarning
 from neartie.data.responses import Responses
 
 _LIBRARIES = (*LIBRARIES, "pymc", "arviz")
@@ -78,6 +80,11 @@ def compare(
     ConvergenceError
         If a fit fails.
 
+    Warns
+    -----
+    CaveatWarning
+        If K is more than a quarter of the models of a half.
+
     Notes
     -----
     Let h be the half that chooses anchors, h' the other, whose representatives are scored. The
@@ -118,10 +125,15 @@ def compare(
     if not isinstance(audit, NearTieAudit):
         audit = audit_near_ties(responses, audit, rng=seed, progress=progress)
     base = comparison_base(responses, audit)
+    # to be heard before the work, and once more with its result
+    for caveat in crowding(base, settings):
+        warnings.warn(caveat, CaveatWarning, stacklevel=2)
     store = RungStore(folder, _signature(responses, audit, settings, seed))
+    # all of them first: a rung that cannot be taken is to be heard of before others are made
+    stored = {name: store.load(name) for name in settings.ladder}
     rungs = []
     for name in settings.ladder:
-        rung = store.load(name)
+        rung = stored[name]
         if rung is None:
             rung = run_rung(
                 base,
@@ -184,7 +196,7 @@ def assemble_comparison(
         seed=seed,
         versions={"python": platform.python_version()}
         | {name: version(name) for name in _LIBRARIES},
-        warnings=_caveats(base, rungs, settings),
+        warnings=comparison_caveats(base, rungs, settings),
     )
 
 
@@ -260,19 +272,3 @@ def _remove_halves(folder: str | PathLike[str] | None, name: str) -> None:
     if place is not None:
         for half in HALVES:
             finished_half(checkpoint_of(place, name, half)).unlink(missing_ok=True)
-
-
-def _caveats(
-    base: ComparisonBase, rungs: list[RungResult], settings: ComparisonSettings
-) -> tuple[str, ...]:
-    found = []
-    for rung in rungs:
-        for half, facts in enumerate(rung.facts):
-            if facts.get("converged") == "no":
-                found.append(f"{rung.name}, half {half}: {facts.get('verdict')}")
-    if settings.dimension is None and max(base.audit.k) > MOST_DIMENSIONS:
-        found.append(
-            f"the audit has {base.audit.k[0]} and {base.audit.k[1]} dimensions; the models that "
-            f"are fitted have at most {MOST_DIMENSIONS}: compare with the audit at that dimension"
-        )
-    return (*found, *base.audit.warnings)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from neartie.audits.audit_tables import LIBRARIES
 from neartie.audits.comparison_base import ComparisonBase, comparison_base
 from neartie.audits.comparison_boards import Boards
+from neartie.audits.comparison_caveats import crowding
 from neartie.audits.comparison_rows import ladder_row
 from neartie.audits.comparison_settings import ComparisonSettings
 from neartie.audits.comparison_truth import (
@@ -189,8 +190,8 @@ def record_board(task: SimulationTask, number: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        `data_set`, `failed` (why there is nothing, or blank), `k`, `rows` (one a cell) and
-        `anchors` (one a rung and kind of anchors).
+        `data_set`, `failed` (why there is nothing, or blank), `k`, `rows` (one a cell), `anchors`
+        (one a rung and kind of anchors) and `crowded` (whether K is large for the models).
     """
     sequence = np.random.SeedSequence(task.seed, spawn_key=(number,))
     own = int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(11))
@@ -224,7 +225,8 @@ def _compared(
             row = ladder_row(rung, cell, audit, settings, verdicts)
             rows.append(row | {"target": rate, "excess_target_pp": 100 * excess})
         anchors += _anchor_rows(base, rung, true)
-    return {"k": list(audit.k), "rows": rows, "anchors": anchors}
+    crowded = bool(crowding(base, settings))
+    return {"k": list(audit.k), "rows": rows, "anchors": anchors, "crowded": crowded}
 
 
 def _anchor_rows(base: ComparisonBase, rung: RungResult, true: Floats) -> list[dict[str, Any]]:

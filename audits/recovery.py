@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from neartie.audits.comparison_settings import ComparisonSettings
-from neartie.audits.recovery_claim import rung_claim, top_rung
+from neartie.audits.few_data_sets import too_few_words
+from neartie.audits.recovery_claim import rung_claim, share_limits, top_rung
 from neartie.audits.settings import AuditSettings
 from neartie.data.errors import DataError
 from neartie.data.wording import counted
@@ -33,7 +34,9 @@ class Recovery:
         hold the target), `interval_width` (mean), `n_replicates`, `bias_se`, `coverage_se` (Monte
         Carlo errors), `rate`, `target` (means), `excess_pp`, `excess_target_pp` (means),
         `excess_coverage`, `claims` (share of leaderboards of which an excess is claimed: p <=
-        .05 against matched-random subtests scored in the same way), `differs` (share with that verdict). What has no interval has blanks.
+        .05 against matched-random subtests scored in the same way), `differs` (share with that
+        verdict), `coverage_low`, `coverage_high` (limits of the coverage by Clopper and Pearson).
+        What has no interval has blanks.
     anchors : DataFrame
         `rung`, `anchors`, `gain` (1 for the anchors of the true D, 0 for random ones), `gain_se`,
         `spearman` (of D and the true D), `n` (leaderboards and halves).
@@ -130,12 +133,6 @@ def collect_recovery(
     numbers = [name for name in replicates.columns if name not in texts]
     replicates = replicates.astype(dict.fromkeys(numbers, float)).astype({"replicate": int})
     anchors = pd.DataFrame([row for r in records for row in r["anchors"]])
-    warnings = []
-    if len(failed):
-        warnings.append(
-            f"{len(failed)} of {len(records)} leaderboards could not be compared and are left out, "
-            f"the first because: {failed['reason'].iloc[0]}"
-        )
     return Recovery(
         table=pd.DataFrame(
             [
@@ -151,8 +148,26 @@ def collect_recovery(
         audit=audit,
         seed=seed,
         versions=versions,
-        warnings=tuple(warnings),
+        warnings=_caveats(records, failed),
     )
+
+
+def _caveats(records: Sequence[dict[str, Any]], failed: pd.DataFrame) -> tuple[str, ...]:
+    n = len(records) - len(failed)
+    found = []
+    if len(failed):
+        found.append(
+            f"{len(failed)} of {len(records)} leaderboards could not be compared and are left out, "
+            f"the first because: {failed['reason'].iloc[0]}"
+        )
+    found.append(too_few_words(n, "leaderboard"))
+    crowded = sum(bool(record.get("crowded")) for record in records)
+    if crowded:
+        found.append(
+            f"K is more than a quarter of the models of a half in {crowded} of "
+            f"{counted(n, 'leaderboard')}: dimensions then take up family effects; a smaller K is safer"
+        )
+    return tuple(filter(None, found))
 
 
 def _cell(part: pd.DataFrame) -> dict[str, Any]:
@@ -162,6 +177,7 @@ def _cell(part: pd.DataFrame) -> dict[str, Any]:
     excess = _covered(part, "excess_low", "excess_high", "excess_target_pp")
     p_value = part["p_value"].dropna().to_numpy()
     n = len(error)
+    low, high = share_limits(_mean(covered), len(covered)) if len(covered) else (math.nan,) * 2
     return {
         "bias": _mean(error),
         "rmse": math.sqrt(_mean(error**2)) if n else math.nan,
@@ -177,6 +193,8 @@ def _cell(part: pd.DataFrame) -> dict[str, Any]:
         "excess_coverage": _mean(excess),
         "claims": _mean((p_value <= LEVEL).astype(float)),
         "differs": _mean((part["verdict"] == "differs").to_numpy(dtype=float)),
+        "coverage_low": low,
+        "coverage_high": high,
     }
 
 

@@ -109,7 +109,7 @@ def rung_claim(table: pd.DataFrame, settings: ComparisonSettings, rung: str) -> 
     if row is None or not row["n_replicates"]:
         return f"{head}: no rate was defined, so that nothing can be said."
     n = int(row["n_replicates"])
-    return f"{head}: {_bias_words(row, n)}, and {_coverage_words(row, n)}."
+    return f"{head}: {_bias_words(row, n)}, and {_coverage_words(row)}."
 
 
 def _bias_words(row: dict[str, Any], n: int) -> str:
@@ -123,11 +123,11 @@ def _bias_words(row: dict[str, Any], n: int) -> str:
     return f"{said} the truth on average (± {_points(error)}{clear})"
 
 
-def _coverage_words(row: dict[str, Any], n: int) -> str:
+def _coverage_words(row: dict[str, Any]) -> str:
     share = row["coverage"]
     if math.isnan(share):
         return "it has no interval"
-    low, high = share_limits(share, n)
+    low, high = row["coverage_low"], row["coverage_high"]
     if high < _NOMINAL:
         reading = "too few"
     elif low > _NOMINAL:

@@ -11,7 +11,7 @@ from neartie.audits.comparison_settings import PLUG_IN
 from neartie.audits.draw_anchors import ANCHORS
 from neartie.audits.draw_reversals import SCORES
 from neartie.audits.recovery import Recovery
-from neartie.audits.recovery_claim import mean_limits, share_limits
+from neartie.audits.recovery_claim import mean_limits
 from neartie.report.comparison_figures import ANCHOR_STYLES, beside, name_anchors
 from neartie.report.recovery_tables import recovery_rows
 from neartie.report.style import GREY, empty
@@ -45,8 +45,6 @@ def recovery_points(found: Recovery, scores: str) -> pd.DataFrame:
     for row in table.to_dict("records"):
         n, rung, kind = int(row["n_replicates"]), row["rung"], row["anchors"]
         low, high = mean_limits(row["bias"], row["bias_se"], n)
-        known = not np.isnan(row["coverage"])
-        limits = share_limits(row["coverage"], n) if known else (np.nan, np.nan)
         rows.append(
             {
                 "rung": rung,
@@ -56,8 +54,8 @@ def recovery_points(found: Recovery, scores: str) -> pd.DataFrame:
                 "bias_low": 100 * low,
                 "bias_high": 100 * high,
                 "coverage": 100 * row["coverage"],
-                "coverage_low": 100 * limits[0],
-                "coverage_high": 100 * limits[1],
+                "coverage_low": 100 * row["coverage_low"],
+                "coverage_high": 100 * row["coverage_high"],
             }
         )
     return pd.DataFrame(rows)

@@ -53,8 +53,8 @@ def key_table(found: Recovery) -> Table:
         note=(
             f"{found.settings.headline[1].capitalize()} scores. Truth, bias, RMSE (root mean square "
             "error) and width of 95% intervals in points; ± is the Monte Carlo error. Held: 95% "
-            "intervals that hold the truth, in per cent. Claims: leaderboards of which an excess is "
-            "claimed, in per cent."
+            f"intervals that hold the truth, in per cent ({all_held_words(n)}). Claims: leaderboards of "
+            "which an excess is claimed, in per cent."
         ),
         columns=(
             Column(head="rung", numeric=False),
@@ -69,6 +69,18 @@ def key_table(found: Recovery) -> Table:
         rows=tuple(rows),
         marked=tuple(place for place, name in enumerate(ladder) if name == top),
     )
+
+
+def all_held_words(n: int) -> str:
+    """Return what it says of a share that it is one in all of so many leaderboards.
+
+    Examples
+    --------
+    >>> all_held_words(2)
+    '100 of 2 leaderboards leaves 16 to 100 possible'
+    """
+    low, high = (percent(limit, digits=0) for limit in share_limits(1.0, n))
+    return f"100 of {counted(n, 'leaderboard')} leaves {low} to {high} possible"
 
 
 def recovery_table(found: Recovery, scores: str, *, narrow: bool = False) -> Table:
@@ -172,8 +184,8 @@ def _cells(row: Mapping[Any, Any], *, short: bool) -> tuple[str, ...]:
     """Return truth, bias, RMSE, coverage, width and claims as text."""
     held = percent(row["coverage"], digits=0)
     if not short and held != MISSING:
-        low, high = share_limits(row["coverage"], int(row["n_replicates"]))
-        held += f" ({percent(low, digits=0)}{EN_DASH}{percent(high, digits=0)})"
+        low, high = (percent(row[f"coverage_{end}"], digits=0) for end in ("low", "high"))
+        held += f" ({low}{EN_DASH}{high})"
     return (
         percent(row["target"]),
         _with_error(100 * row["bias"], 100 * row["bias_se"], digits=1, sign=True),

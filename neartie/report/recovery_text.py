@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neartie.audits.recovery import Recovery
 from neartie.data.wording import printable
-from neartie.report.recovery_tables import key_table
+from neartie.report.recovery_tables import all_held_words, key_table
 from neartie.report.recovery_words import board_words
 from neartie.report.text import WARNINGS_SHOWN, grid, wrapped
 
@@ -30,7 +30,7 @@ def recovery_text(found: Recovery) -> str:
         wrapped(
             f"{found.settings.headline[1].capitalize()} scores; points and per cent; ± is the Monte "
             "Carlo error. held: 95% intervals that hold the truth; claims: leaderboards of which an "
-            "excess is claimed."
+            f"excess is claimed. {all_held_words(found.to_dict()['n_replicates'])}."
         )
     )
     parts.append(wrapped(found.claim()))

@@ -127,6 +127,23 @@ def test_limits_hold_the_share_and_have_the_level():
     assert mean_limits(values.mean(), stats.sem(values), 4) == pytest.approx(tuple(own))
 
 
+def test_a_coverage_of_all_leaderboards_has_limits_and_no_error_of_zero():
+    """Limits count the leaderboards that have an interval, and are those of one trial each."""
+    two = recovered((0.26, 0.24), (0.25, 0.25))
+    row = two.table.query("rung == 'residual' and anchors == 'draws' and scores == 'latent'")
+    assert row["coverage"].item() == 1.0
+    assert np.isnan(row["coverage_se"].item())
+    exact = stats.binomtest(2, 2).proportion_ci(method="exact")
+    assert row["coverage_low"].item() == pytest.approx(exact.low)
+    assert row["coverage_high"].item() == 1.0
+    without = two.table[two.table["coverage"].isna()]
+    assert without[["coverage_low", "coverage_high"]].isna().all(axis=None)
+    assert two.warnings[0].startswith("2 leaderboards are too few to judge by")
+    assert "100 of 2 leaderboards leaves 16 to 100 possible" in " ".join(recovery_text(two).split())
+    many = recovered((0.26, 0.24) * 10, (0.25, 0.25) * 10)
+    assert not many.warnings
+
+
 def test_figures_show_the_table(found):
     for draw, name in ((plot_bias, "bias"), (plot_coverage, "coverage")):
         panels = draw(found, ax=Figure().add_subplot())
