@@ -67,8 +67,8 @@ class RecordStore:
             raise DataError(f"{path} is damaged; delete it to start anew") from error
         if stored != self.signature:
             raise DataError(
-                f"{path} belongs to a {self.noun} with another {_differing(stored, self.signature)}; "
-                "name another folder, or delete it"
+                f"{path} belongs to a {self.noun} that differs in "
+                f"{_differing(stored, self.signature)}; name another folder, or delete it"
             )
         return done
 
@@ -104,6 +104,8 @@ def _differing(stored: Any, own: dict[str, Any]) -> str:
     --------
     >>> _differing({"design": {"n": 1}, "seed": 1}, {"design": {"n": 2}, "seed": 2})
     'n and seed'
+    >>> _differing({"a": 1, "b": 1, "c": 1}, {"a": 2, "b": 2, "c": 2})
+    'a, b and c'
     """
     if not isinstance(stored, dict):
         return "design"
@@ -113,7 +115,8 @@ def _differing(stored: Any, own: dict[str, Any]) -> str:
         if stored.get(name) != value
         for part in (_parts(stored.get(name), value) if name in _OPENED else []) or [name]
     ]
-    return " and ".join(names) or "design"
+    *others, last = names or ["design"]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _parts(before: Any, now: Any) -> list[str]:

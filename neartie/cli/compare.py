@@ -66,7 +66,7 @@ from neartie.cli.options import (
     benchmark_name,
     load_responses,
 )
-from neartie.cli.progress import show_progress
+from neartie.cli.progress import show_progress, with_notice
 
 if TYPE_CHECKING:
     from neartie.audits.comparison_settings import ComparisonSettings
@@ -225,22 +225,26 @@ def run_comparison(
     as_json : bool
         Print `summary.json` instead of text.
     """
-    import typer
-
     from neartie.audits.compare import compare as compare_rungs
+    from neartie.audits.comparison_settings import PLUG_IN
     from neartie.audits.comparison_store import FOLDER
     from neartie.data.files import output_folder, to_json
     from neartie.report.comparison_files import write_comparison
     from neartie.report.comparison_text import comparison_text
 
     refuse_simulation(out)
-    found = sorted((out / FOLDER).glob("*"))
-    if found:
-        typer.echo(f"found {out / FOLDER} of a run before: going on from there", err=True)
+    found = any((out / FOLDER).glob("*"))
+    notice = f"found {out / FOLDER} of a run before: going on from there" if found else ""
     # opened first: a folder that cannot be written is to be heard of before the work, not after it
     with output_folder(out), show_progress() as say:
         compared = compare_rungs(
-            data, settings, audit=audit, folder=out, cores=cores, progress=say, rng=seed
+            data,
+            settings,
+            audit=audit,
+            folder=out,
+            cores=cores,
+            progress=with_notice(say, notice, at=PLUG_IN),
+            rng=seed,
         )
         say("report", 0)
         written = write_comparison(compared, out, name=name)

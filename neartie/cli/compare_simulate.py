@@ -7,12 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import typer
-
 from neartie.cli.compare_boards import invented_boards
 from neartie.cli.compare_options import World
 from neartie.cli.dask_client import dask_client
-from neartie.cli.progress import show_progress
+from neartie.cli.progress import show_progress, with_notice
 
 if TYPE_CHECKING:
     from neartie.audits.comparison_boards import Boards
@@ -139,8 +137,8 @@ def run_simulation(
         )
     if any((out / part).exists() for part in _COMPARISON):
         raise DataError(f"{out} holds a comparison; name another folder for simulations with --out")
-    if (out / RECORDS).exists():
-        typer.echo(f"found {out / RECORDS}: going on from there", err=True)
+    found_before = (out / RECORDS).exists()
+    notice = f"found {out / RECORDS}: going on from there" if found_before else ""
     # opened first: a folder that cannot be written is to be heard of before the work, not after it
     with output_folder(out), dask_client(dask) as client, show_progress() as say:
         if data is not None:
@@ -153,7 +151,7 @@ def run_simulation(
             folder=out,
             cores=cores or 1,
             client=client,
-            progress=say,
+            progress=with_notice(say, notice, at="leaderboards"),
             rng=seed,
         )
         say("report", 0)

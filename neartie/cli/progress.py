@@ -7,8 +7,34 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from neartie.data.wording import printable
+
 # Seconds over which the speed of a step is averaged.
 _LONG: Final = 3600.0
+
+
+def with_notice(
+    say: Callable[[str, float], None], notice: str, *, at: str
+) -> Callable[[str, float], None]:
+    """Return progress that gives a notice on standard error where the first such step begins.
+
+    Parameters
+    ----------
+    say : callable
+        Of `show_progress`.
+    notice : str
+        Nothing is said where it is empty.
+    at : str
+        How the name of the step begins: what is checked before it is checked by then.
+    """
+    waiting = [notice] if notice else []
+
+    def tell(name: str, share: float) -> None:
+        if waiting and name.startswith(at):
+            print(printable(waiting.pop()), file=sys.stderr)
+        say(name, share)
+
+    return tell
 
 
 @contextmanager

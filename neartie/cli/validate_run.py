@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from neartie.cli.dask_client import dask_client
-from neartie.cli.progress import show_progress
+from neartie.cli.progress import show_progress, with_notice
 
 if TYPE_CHECKING:
     from neartie.data.battles import Battles
@@ -100,8 +100,8 @@ def run_validation(
             "those of the data"
         )
     other = hyperparameters("--truth", truth)
-    if (out / RECORDS).exists():
-        typer.echo(f"found {out / RECORDS}: going on from there", err=True)
+    found = (out / RECORDS).exists()
+    notice = f"found {out / RECORDS}: going on from there" if found else ""
     # opened first: a folder that cannot be written is to be heard of before the work, not after it
     with output_folder(out), dask_client(dask) as client, show_progress() as say:
         try:
@@ -114,7 +114,7 @@ def run_validation(
                 n_data_sets=replicates,
                 folder=out,
                 client=client,
-                progress=say,
+                progress=with_notice(say, notice, at="fitting data sets"),
                 rng=seed,
                 **asked,  # type: ignore[arg-type]
                 **sampling,

@@ -192,7 +192,9 @@ def test_a_stopped_run_goes_on_to_the_same(tmp_path):
 def test_another_design_is_refused(tmp_path, change, what):
     settings = {**SMALL, **TINY, "rng": 3}
     validate_design(**settings, folder=tmp_path)
-    with pytest.raises(DataError, match=f"a validation with another {what}; name another folder"):
+    with pytest.raises(
+        DataError, match=f"a validation that differs in {what}; name another folder"
+    ):
         validate_design(**{**settings, **change}, folder=tmp_path)
 
 

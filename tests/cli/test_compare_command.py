@@ -142,7 +142,34 @@ def test_a_damaged_rung_is_refused_by_name(board, stopped, capsys, change):
 
 def test_a_folder_of_another_comparison_is_refused(board, stopped, capsys):
     assert run(board, stopped, "--seed", "5") == 2
-    assert "belongs to a comparison with other data, settings or seed" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "belongs to a comparison with other data, settings or seed" in said
+    assert "going on from there" not in said
+
+
+def test_a_later_rung_of_other_settings_is_refused_before_any_is_made(
+    board, done, tmp_path, monkeypatch, capsys
+):
+    """The plug-in is missing, and what follows it is of other settings: nothing is to be made."""
+    out = copytree(done[0], tmp_path / "out")
+    (out / "rungs" / "plug-in.rung").unlink()
+    monkeypatch.delitem(rungs.DRAWERS, "plug-in")
+    assert run(board, out, "--seed", "4", "--draws", "40") == 2
+    assert "residual.rung belongs to a comparison with other" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("default")
+def test_many_dimensions_for_few_models_are_warned_of_first_and_in_the_report(
+    board, tmp_path, capsys
+):
+    out = tmp_path / "out"
+    assert run(board, out, "--k", "12") == 0
+    said, heard = capsys.readouterr()
+    assert heard.startswith("warning: K of the audit is 12 in half 0, which has")
+    assert "K of the audit is 12 in half 0" in " ".join(said.split())
+    assert "K of the audit is 12 in half 0" in (out / "report.html").read_text()
+    summary = json.loads((out / "summary.json").read_text())
+    assert any("fewer than 4 models a dimension" in text for text in summary["warnings"])
 
 
 @pytest.mark.parametrize(

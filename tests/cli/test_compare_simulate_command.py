@@ -62,6 +62,13 @@ def test_the_terminal_shows_a_row_a_rung_and_the_claim(done):
     assert f"{abs(bias):.1f} points {'above' if bias > 0 else 'below'}" in summary["claim"]
 
 
+def test_few_leaderboards_and_many_dimensions_are_caveats(tmp_path, capsys):
+    assert run(tmp_path, "--k", "12", "--json", n=1) == 0
+    warnings = json.loads(capsys.readouterr().out)["warnings"]
+    assert warnings[0].startswith("1 leaderboard is too few to judge by")
+    assert "a quarter of the models of a half in 1 of 1 leaderboard:" in warnings[1]
+
+
 def test_a_stopped_run_goes_on_to_the_same_numbers(done, tmp_path, monkeypatch, capsys):
     record = compare_simulated.record_board
 
@@ -90,16 +97,16 @@ def test_a_stopped_run_goes_on_to_the_same_numbers(done, tmp_path, monkeypatch, 
 @pytest.mark.parametrize(
     ("options", "differs"),
     [
-        (["--seed", "5"], "another seed"),
-        (["--draws", "40"], "another draws"),
-        (["--design", DESIGN.replace("items=120", "items=121")], "another n_items"),
-        (["--world", "model", "--design", "models=40,owners=20"], "another model"),
+        (["--seed", "5"], "differs in seed"),
+        (["--draws", "40"], "differs in draws"),
+        (["--design", DESIGN.replace("items=120", "items=121")], "differs in n_items"),
+        (["--world", "model", "--design", "models=40,owners=20"], "differs in model"),
     ],
 )
 def test_a_folder_of_another_simulation_is_refused(done, tmp_path, capsys, options, differs):
     out = copytree(done[0], tmp_path / "out")
     assert run(out, *options) == 2
-    assert f"belongs to a simulation with {differs};" in capsys.readouterr().err
+    assert f"belongs to a simulation that {differs};" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")

@@ -78,7 +78,9 @@ def test_another_design_is_refused_and_leaves_the_folder(validated, capsys):
     before = {path.name: path.read_bytes() for path in validated.iterdir()}
     arguments = ["--replicates", "30", "--seed", "3", "--out", str(validated)]
     assert main([*BATTLES, *arguments]) == 2
-    assert "belongs to a validation with another seed" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "belongs to a validation that differs in seed; name another folder" in said
+    assert "going on from there" not in said
     assert {path.name: path.read_bytes() for path in validated.iterdir()} == before
 
 
@@ -128,6 +130,23 @@ def test_what_cannot_be_is_said_in_a_sentence(arguments, message, tmp_path, caps
     assert message in said
     assert "Traceback" not in said
     assert not out.exists()
+
+
+def test_all_that_differs_is_named(validated, capsys):
+    sizes = ["bradley-terry", "--models", "7", "--battles", "300", "--engine", "newton"]
+    common = ["--replicates", "30", "--seed", "2", "--out", str(validated)]
+    assert main(["validate", *sizes, *common]) == 2
+    assert "that differs in sizes and shape; name another" in capsys.readouterr().err
+
+
+def test_two_data_sets_are_not_judged(tmp_path, capsys):
+    assert main([*BATTLES, "--replicates", "2", "--out", str(tmp_path), "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["verdict"].startswith("2 data sets are too few to judge by")
+    assert (summary["enough"], summary["calibrated"]) == (False, None)
+    table = pd.read_csv(tmp_path / "coverage.csv")
+    assert not (table[["se", "width_se"]] == 0).any(axis=None)
+    assert (table["low"] < 0.2).all()
 
 
 def test_sizes_do_not_go_with_data(answers, tmp_path, capsys):
