@@ -201,6 +201,12 @@ def _sizes(
     own = dict(options or {})
     familied = kind in ("mirt-dif", "residual-dif") or bool(own.get("family_means"))
     judged = bool(own.get("judge_effects"))
+    if n_families and not familied:
+        raise ValueError(
+            "n_families is for family effects and family means; this model has neither"
+        )
+    if n_judges and not judged:
+        raise ValueError("n_judges is for judge effects; this model has none")
     return Sizes(
         items=n_items,
         models=n_models,

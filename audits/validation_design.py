@@ -13,7 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from neartie.audits.preparation import offset_of
-from neartie.audits.validation_sizes import Sizes, blank_battles, blank_responses
+from neartie.audits.validation_sizes import (
+    Sizes,
+    blank_battles,
+    blank_responses,
+    check_dimension,
+)
 from neartie.data.battles import Battles
 from neartie.data.errors import DataError
 from neartie.data.files import to_json
@@ -140,7 +145,8 @@ def validation_design(
     Raises
     ------
     ValueError
-        If the kind, an option or a hyperparameter is unknown or out of range.
+        If the kind, an option or a hyperparameter is unknown or out of range, or the design is too
+        small for its dimensions or families.
     TypeError
         If the priors are those of another kind.
     DataError
@@ -156,7 +162,11 @@ def validation_design(
             f"priors of {chosen} are {PRIORS[chosen].__name__}, got {type(priors).__name__}"
         )
     checked = check_truth(chosen, priors, truth or {})
+    if like is None:
+        _check_families(chosen, own, sizes.families)
     data = _shaped(like, chosen, sizes, own)
+    if isinstance(data, Responses) and isinstance(own.get("dimension"), int):
+        check_dimension(own["dimension"], items=data.n_item, models=data.n_model)
     if chosen == "residual-dif":
         own["offset"] = _offset(data, own, invented=like is None)
     return ValidationDesign(
@@ -167,6 +177,18 @@ def validation_design(
         truth=checked,
         copied=like is not None,
     )
+
+
+def _check_families(kind: str, options: Mapping[str, Any], families: int) -> None:
+    """Refuse an invented design with too few families for what it estimates."""
+    if kind in ("mirt-dif", "residual-dif"):
+        what = "family effects compare families"
+    elif options.get("family_means"):
+        what = "family means are compared"
+    else:
+        return
+    if families < 2:
+        raise ValueError(f"n_families must be at least 2, got {families}: {what}")
 
 
 def check_truth(kind: str, priors: Priors, truth: Mapping[str, float]) -> dict[str, float]:

@@ -131,7 +131,8 @@ def record_estimates(fit: PointFit, true: Values) -> dict[str, Any]:
     error, gap = np.sqrt(np.maximum(square, 0.0)), score[first] - score[second]
     true_gap = own[first] - own[second]
     with np.errstate(divide="ignore", invalid="ignore"):
-        above = stats.norm.cdf(gap / error)
+        # of two models with equal estimates and no error, neither is above
+        above = np.where((gap == 0) & (error == 0), 0.5, stats.norm.cdf(gap / error))
     record["differences"] = _of_estimates(gap, error, true_gap)
     record["orders"] = _orders(true_gap, above, above)
     if np.isfinite(score).all():

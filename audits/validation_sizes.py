@@ -10,8 +10,13 @@ import numpy as np
 import pandas as pd
 
 from neartie.data.battles import Battles
+from neartie.data.memory import require_memory
 from neartie.data.responses import MISSING, Responses
 
+# Of a cell: its place twice over, its answer, and what is made of them on the way.
+_BYTES_A_CELL: Final = 40
+# Of a battle: names, outcome, order and judge, as text and as numbers.
+_BYTES_A_BATTLE: Final = 400
 # Which answers are missing depends on the sizes alone.
 _GAP_SEED: Final = 3
 
@@ -64,6 +69,34 @@ class Sizes:
             raise ValueError(f"missing must lie in [0, 1), got {self.missing:g}")
 
 
+def check_dimension(dimension: int, *, items: int, models: int) -> None:
+    """Refuse more dimensions than there are items, or than models can differ in.
+
+    Parameters
+    ----------
+    dimension : int
+    items, models : int
+
+    Raises
+    ------
+    ValueError
+
+    Examples
+    --------
+    >>> check_dimension(3, items=10, models=4)
+    >>> check_dimension(4, items=10, models=4)
+    Traceback (most recent call last):
+    ValueError: dimension is 4, which takes at least 4 items and 5 models; this design has 10 and 4
+    """
+    if dimension < 1:
+        raise ValueError(f"dimension must be at least 1, got {dimension}")
+    if dimension > min(items, models - 1):
+        raise ValueError(
+            f"dimension is {dimension}, which takes at least {dimension} items and "
+            f"{dimension + 1} models; this design has {items} and {models}"
+        )
+
+
 def blank_responses(sizes: Sizes) -> Responses:
     """Return responses of these sizes.
 
@@ -73,6 +106,10 @@ def blank_responses(sizes: Sizes) -> Responses:
     >>> blank_responses(sizes).models["family"].tolist()
     ['family-1', 'family-2', 'family-1', 'family-2']
     """
+    require_memory(
+        _BYTES_A_CELL * sizes.items * sizes.models,
+        purpose=f"a design of {sizes.items:,} items and {sizes.models:,} models",
+    )
     values = (np.indices((sizes.items, sizes.models)).sum(axis=0) % 2).astype(np.int8)
     gaps = round(sizes.missing * values.size)
     chosen = np.random.default_rng(_GAP_SEED).permutation(values.size)[:gaps]
@@ -99,6 +136,10 @@ def blank_battles(sizes: Sizes, options: Mapping[str, Any]) -> Battles:
     >>> blank_battles(sizes, {})
     Battles(9 battles, 4 models, 0 ties)
     """
+    require_memory(
+        _BYTES_A_BATTLE * sizes.battles + _BYTES_A_CELL * sizes.models**2,
+        purpose=f"a design of {sizes.battles:,} battles of {sizes.models:,} models",
+    )
     n, number = sizes.models, np.arange(sizes.battles)
     first, second = np.triu_indices(n, 1)
     apart = np.minimum(second - first, n - (second - first))

@@ -25,6 +25,7 @@ _OPTIONS: Final = {
     "n_battles": "--battles",
     "n_judges": "--judges",
     "n_data_sets": "--replicates",
+    "dimension": "--dimension",
     "draws": "--draws",
     "tune": "--tune",
     "chains": "--chains",

@@ -244,6 +244,22 @@ def test_estimates_without_a_finite_interval_are_counted_apart():
     assert whole["ranks"]["all_in_sets"]
 
 
+def test_of_equal_estimates_without_error_neither_is_above():
+    """Two models with the same answers can have a difference of 0 with an error of 0."""
+    fit = PointFit(
+        estimates={"expected_score": (np.array([0.5, 0.5, 0.2]), np.full(3, 0.1))},
+        ranking="expected_score",
+        covariance=0.01 * np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+        component=np.zeros(3, dtype=np.int64),
+        converged=True,
+        seconds=0.0,
+    )
+    orders = record_estimates(fit, {"expected_score": np.array([0.6, 0.4, 0.1])})["orders"]
+    sure = stats.norm.cdf(0.3 / np.sqrt(0.02))
+    assert orders["brier"] == pytest.approx((0.25 + 2 * (1 - sure) ** 2) / 3)
+    assert orders["bins"][0][0] == 1
+
+
 def test_difficulties_move_with_abilities():
     fit = PointFit(
         estimates={

@@ -120,6 +120,21 @@ def test_priors_of_fit_and_truths_are_taken(tmp_path, capsys):
         (["two-pl", "--engine", "map", "--hierarchical"], "map does not know the option"),
         (["bradley-terry", "--engine", "mm", "--first-shown"], "engine mm takes ties as half wins"),
         (["bradley-terry", "--battles", "0"], "the number of battles must be at least 1"),
+        (
+            ["mirt-dif", "--dimension", "50", "--items", "10", "--models", "10"],
+            "--dimension is 50, which takes at least 50 items and 51 models; this design has 10",
+        ),
+        (["mirt-dif", "--dimension", "5", "--models", "5"], "at least 5 items and 6 models"),
+        (["residual-dif", "--dimension", "9", "--items", "8"], "at least 9 items and 10 models"),
+        (["mirt-dif", "--families", "1"], "--families must be at least 2, got 1: family effects"),
+        (["two-pl", "--family-means", "--families", "0"], "--families must be at least 2, got 0"),
+        (["two-pl", "--families", "3"], "--families is for family effects and family means"),
+        (["bradley-terry", "--judges", "3"], "--judges is for judge effects; this model has none"),
+        (
+            ["two-pl", "--items", "100000000", "--models", "100000"],
+            "a design of 100,000,000 items and 100,000 models needs 400,000,000 MB of memory",
+        ),
+        (["bradley-terry", "--battles", "1000000000000"], "battles of 30 models needs"),
         (["bradley-terry", "--like", "none.csv"], "none.csv"),
     ],
 )
