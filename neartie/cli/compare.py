@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from neartie.cli.audit_options import (
     ALPHA,
     AlphaOption,
@@ -47,6 +49,7 @@ from neartie.cli.compare_options import (
     TuneOption,
     WorldOption,
     comparison_settings,
+    refuse_idle_rungs,
 )
 from neartie.cli.compare_simulate import check_request, refuse_simulation, run_simulation
 from neartie.cli.fit_options import CoresOption, FamilyMeansOption, ZeroSumOption, ZeroSums
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
 
 
 def compare(
+    context: typer.Context,
     responses: OptionalResponses = None,
     items: ItemsOption = None,
     models: ModelsOption = None,
@@ -169,6 +173,7 @@ def compare(
         headline=headline,
         options={option: value for option, value in asked.items() if value},
     )
+    refuse_idle_rungs(context, settings, copies=responses is not None and simulate is not None)
     data = None
     if responses is not None:
         data = load_responses(

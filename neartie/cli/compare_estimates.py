@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -22,6 +22,7 @@ from neartie.cli.fit_options import (
     TuneOption,
 )
 from neartie.cli.fit_run import check_level, load_answers
+from neartie.cli.idle_options import refuse_idle
 from neartie.cli.options import (
     ItemsOption,
     JsonOption,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from neartie.data.responses import Responses
 
 OUTPUT = Path("neartie-estimates")
+# What says how the posterior is sampled.
+_SAMPLED: Final = ("engine", "draws", "tune", "chains", "thin", "min_ess", "cores")
 
 comparisons = typer.Typer(
     name="compare-estimates",
@@ -77,6 +80,7 @@ PosteriorOption = Annotated[
 
 @comparisons.command("two-pl")
 def compare_two_pl(
+    context: typer.Context,
     responses: ResponsesPath,
     items: ItemsOption = None,
     models: ModelsOption = None,
@@ -102,7 +106,7 @@ def compare_two_pl(
 ) -> None:
     """Joint mode of the 2PL, with and without the error of the items, beside the posterior."""
     check_level(level)
-    _check(posterior, engine, thin, min_ess, draws * chains, hierarchical or family_means)
+    _check(context, posterior, engine, thin, min_ess, draws * chains, hierarchical or family_means)
     data = load_answers(
         responses, items, models, rows, scores, threshold, repeats, families=family_means
     )
@@ -127,6 +131,7 @@ def compare_two_pl(
 
 @comparisons.command("bradley-terry")
 def compare_bradley_terry(
+    context: typer.Context,
     battles: Annotated[
         Path,
         typer.Argument(metavar="BATTLES", help="Table of battles, as for `neartie fit`."),
@@ -170,7 +175,7 @@ def compare_bradley_terry(
     if not math.isfinite(phantom_wins):
         raise typer.BadParameter(f"--phantom-wins must be a finite number, got {phantom_wins:g}")
     asked = ties is not Ties.half or first_shown or judge_effects or hierarchical
-    _check(posterior, engine, thin, min_ess, draws * chains, asked)
+    _check(context, posterior, engine, thin, min_ess, draws * chains, asked)
     _run(
         read_battles(battles),
         posterior,
@@ -197,6 +202,7 @@ def compare_bradley_terry(
 
 
 def _check(
+    context: typer.Context,
     posterior: Path | None,
     engine: Sampler,
     thin: int,
@@ -207,6 +213,8 @@ def _check(
     """Refuse what does not go together."""
     if posterior is not None and has_options:
         raise typer.BadParameter("a posterior that is given has its own options; leave them out")
+    if posterior is not None:
+        refuse_idle(context, _SAMPLED, "does nothing with --posterior: nothing is sampled then")
     if engine is Sampler.nuts and (thin != 1 or min_ess is not None):
         raise typer.BadParameter("--thin and --min-ess are for the engine gibbs, not for nuts")
     if min_ess is not None and not 0 < min_ess <= kept / 2:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from neartie.cli.audit_options import given_dimension
+from neartie.cli.idle_options import refuse_idle
 
 if TYPE_CHECKING:
     from neartie.audits.comparison_settings import ComparisonSettings
@@ -20,6 +21,13 @@ OUTPUT: Final = Path("neartie-compare")
 RUNGS: Final = "residual,residual-bootstrap,laplace,advi,full"
 HEADLINE: Final = "draws,latent"
 _POINTS: Final = 100
+# Options by the rungs that heed them.
+_HEEDED: Final = {
+    ("full",): ("engine", "chains", "tune", "thin", "min_ess", "cores"),
+    ("residual-bootstrap",): ("offsets",),
+    ("pathfinder", "advi", "full"): ("sparse", "zero_sum", "family_means"),
+    ("laplace", "pathfinder", "advi", "full"): ("dimension",),
+}
 
 
 class World(StrEnum):
@@ -226,6 +234,30 @@ def comparison_settings(
         )
     except ValueError as error:
         raise DataError(_in_options(str(error))) from error
+
+
+def refuse_idle_rungs(
+    context: typer.Context, settings: ComparisonSettings, *, copies: bool
+) -> None:
+    """Refuse options that were typed, and that no rung heeds.
+
+    Parameters
+    ----------
+    context : typer.Context
+    settings : ComparisonSettings
+    copies : bool
+        Whether leaderboards are copies of data, from a fit with a dimension of its own.
+
+    Raises
+    ------
+    typer.BadParameter
+        Names the option, and the rungs that it is for.
+    """
+    for rungs, names in _HEEDED.items():
+        if not set(rungs) & set(settings.ladder):
+            heeded = [name for name in names if not (copies and name == "dimension")]
+            few = f"the rung{'s' if len(rungs) > 1 else ''} {', '.join(rungs)}"
+            refuse_idle(context, heeded, f"does nothing here: it is for {few}, left out of --rungs")
 
 
 def _parts(text: str) -> list[str]:

@@ -53,6 +53,7 @@ from neartie.cli.fit_run import (
     run_posterior,
     sampling_of,
 )
+from neartie.cli.idle_options import refuse_idle_sampling
 from neartie.cli.options import (
     ItemsOption,
     JsonOption,
@@ -79,6 +80,7 @@ fits = typer.Typer(
 
 @fits.command("two-pl")
 def fit_two_pl(
+    context: typer.Context,
     responses: ResponsesPath,
     items: ItemsOption = None,
     models: ModelsOption = None,
@@ -118,6 +120,7 @@ def fit_two_pl(
 ) -> None:
     """Abilities, difficulties and discriminations: the two-parameter logistic model."""
     check_level(level)
+    refuse_idle_sampling(context, engine.value)
     is_map = engine is TwoPLEngine.map
     if is_map:
         refuse_without_posterior(
@@ -185,6 +188,7 @@ def fit_two_pl(
 
 @fits.command("mirt-dif")
 def fit_mirt_dif(
+    context: typer.Context,
     responses: ResponsesPath,
     items: ItemsOption = None,
     models: ModelsOption = None,
@@ -217,6 +221,7 @@ def fit_mirt_dif(
 ) -> None:
     """Several abilities, and effects of families on items: the multidimensional model."""
     check_level(level)
+    refuse_idle_sampling(context, engine.value)
     is_map = engine is TwoPLEngine.map
     if is_map:
         refuse_without_posterior(
@@ -280,6 +285,7 @@ def fit_mirt_dif(
 
 @fits.command("residual-dif")
 def fit_residual_dif(
+    context: typer.Context,
     responses: ResponsesPath,
     items: ItemsOption = None,
     models: ModelsOption = None,
@@ -312,6 +318,7 @@ def fit_residual_dif(
     """Effects of families on items, over the spectral offset of the near-tie audit."""
     from neartie.audits.preparation import offset_of, without_constant_items
 
+    refuse_idle_sampling(context, engine.value)
     # in the order of ids, so that the offset is the same to the last bit for every file order
     data, _ = without_constant_items(
         load_answers(responses, items, models, rows, scores, threshold, repeats, families=True)

@@ -37,6 +37,7 @@ from neartie.cli.fit_run import (
     run_posterior,
     sampling_of,
 )
+from neartie.cli.idle_options import refuse_idle_sampling
 from neartie.cli.options import (
     JsonOption,
     NameOption,
@@ -47,6 +48,7 @@ from neartie.cli.options import (
 
 
 def fit_battles(
+    context: typer.Context,
     battles: Annotated[
         Path,
         typer.Argument(
@@ -108,6 +110,7 @@ def fit_battles(
     from neartie.data.read_battles import read_battles
 
     check_level(level)
+    refuse_idle_sampling(context, engine.value)
     data = read_battles(battles)
     title = benchmark_name(battles, name)
     if engine in (BattleEngine.newton, BattleEngine.mm):

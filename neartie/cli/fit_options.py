@@ -183,11 +183,14 @@ MinEssOption = Annotated[
     ),
 ]
 CoresOption = Annotated[
-    int | None, typer.Option("--cores", min=1, help="Chains at a time; the draws stay the same.")
+    int | None,
+    typer.Option("--cores", min=1, help="Chains at a time (nuts, gibbs); the draws stay the same."),
 ]
 AcceptOption = Annotated[
     float,
-    typer.Option("--target-accept", help="Closer to 1 takes smaller steps, against divergences."),
+    typer.Option(
+        "--target-accept", help="Closer to 1 takes smaller steps, against divergences (nuts)."
+    ),
 ]
 LogLikelihoodOption = Annotated[
     bool,

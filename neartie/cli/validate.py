@@ -53,7 +53,7 @@ from neartie.cli.validate_options import (
     TruthOption,
     TuneOption,
 )
-from neartie.cli.validate_run import run_validation, with_priors
+from neartie.cli.validate_run import refuse_idle_validation, run_validation, with_priors
 
 if TYPE_CHECKING:
     from neartie.cli.options import Rows
@@ -69,6 +69,7 @@ _PointEngine = Annotated[TwoPLEngine, typer.Option("--engine", help=EngineHelp)]
 
 @validations.command("two-pl")
 def validate_two_pl(
+    context: typer.Context,
     like: LikeOption = None,
     item_table: ItemTableOption = None,
     model_table: ModelTableOption = None,
@@ -102,6 +103,7 @@ def validate_two_pl(
     json: JsonOption = False,
 ) -> None:
     """Validate the two-parameter logistic model and its relatives."""
+    refuse_idle_validation(context, engine.value, copied=like is not None)
     tables = (item_table, model_table, rows, scores, threshold, repeats)
     options = {
         "discrimination": slopes.value,
@@ -127,6 +129,7 @@ def validate_two_pl(
 
 @validations.command("mirt-dif")
 def validate_mirt_dif(
+    context: typer.Context,
     like: LikeOption = None,
     item_table: ItemTableOption = None,
     model_table: ModelTableOption = None,
@@ -159,6 +162,7 @@ def validate_mirt_dif(
     json: JsonOption = False,
 ) -> None:
     """Validate the multidimensional model with family effects."""
+    refuse_idle_validation(context, engine.value, copied=like is not None)
     tables = (item_table, model_table, rows, scores, threshold, repeats)
     data = _answers(like, *tables, families=True)
     options = {
@@ -186,6 +190,7 @@ def validate_mirt_dif(
 
 @validations.command("residual-dif")
 def validate_residual_dif(
+    context: typer.Context,
     like: LikeOption = None,
     item_table: ItemTableOption = None,
     model_table: ModelTableOption = None,
@@ -220,6 +225,7 @@ def validate_residual_dif(
     """Validate family effects over an offset that is taken as known."""
     from neartie.audits.preparation import without_constant_items
 
+    refuse_idle_validation(context, engine.value, copied=like is not None)
     tables = (item_table, model_table, rows, scores, threshold, repeats)
     data = _answers(like, *tables, families=True)
     if data is not None:

@@ -31,10 +31,11 @@ from neartie.cli.validate_options import (
     TruthOption,
     TuneOption,
 )
-from neartie.cli.validate_run import run_validation, with_priors
+from neartie.cli.validate_run import refuse_idle_validation, run_validation, with_priors
 
 
 def validate_battles(
+    context: typer.Context,
     like: LikeOption = None,
     models: ModelsOption = None,
     battles: Annotated[
@@ -81,6 +82,7 @@ def validate_battles(
     """Validate strengths from battles between models."""
     from neartie.data.read_battles import read_battles
 
+    refuse_idle_validation(context, engine.value, copied=like is not None)
     options = {
         "ties": ties.value,
         "first_shown": first_shown,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from neartie.cli.dask_client import dask_client
+from neartie.cli.idle_options import SAMPLING, refuse_idle, refuse_idle_sampling
 from neartie.cli.progress import show_progress, with_notice
 
 if TYPE_CHECKING:
@@ -32,6 +33,31 @@ _OPTIONS: Final = {
     "thin": "--thin",
     "target_accept": "--target-accept",
 }
+
+
+# Chains of NUTS would compile the density once more for every data set.
+_HEEDED: Final = {**SAMPLING, "cores": ("gibbs",)}
+# Of data that are copied: how to read them.
+_OF_DATA: Final = ("rows", "scores", "threshold", "repeats")
+
+
+def refuse_idle_validation(context: typer.Context, engine: str, *, copied: bool) -> None:
+    """Refuse options that were typed, and that this engine, or a design without data, has no use for.
+
+    Parameters
+    ----------
+    context : typer.Context
+    engine : str
+    copied : bool
+        Whether there are data.
+
+    Raises
+    ------
+    typer.BadParameter
+    """
+    refuse_idle_sampling(context, engine, heeded=_HEEDED)
+    if not copied:
+        refuse_idle(context, _OF_DATA, "is for data that are read: it goes with --like")
 
 
 def hyperparameters(option: str, given: Sequence[str] | None) -> dict[str, float]:
