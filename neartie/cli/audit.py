@@ -48,7 +48,6 @@ from neartie.cli.options import (
     Repeats,
     RepeatsOption,
     RowsOption,
-    Scores,
     SeedOption,
     ThresholdOption,
     load_responses,
@@ -159,9 +158,9 @@ def audit(
             items=items or one.items,
             models=models or one.models,
             rows=rows,
-            scores=Scores.binary,
             threshold=threshold,
             repeats=repeats,
+            binary_only=True,
         )
         for one in benchmarks
     }

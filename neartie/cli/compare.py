@@ -177,7 +177,13 @@ def compare(
     data = None
     if responses is not None:
         data = load_responses(
-            responses, items=items, models=models, rows=rows, threshold=threshold, repeats=repeats
+            responses,
+            items=items,
+            models=models,
+            rows=rows,
+            threshold=threshold,
+            repeats=repeats,
+            binary_only=True,
         )
         name = benchmark_name(responses, name)
     # without a table the request was checked to have --simulate

@@ -99,6 +99,7 @@ def sample(
                 rows=rows,
                 threshold=threshold,
                 repeats=repeats,
+                binary_only=True,
             )
             say(one.name, 0)
             try:

@@ -48,6 +48,7 @@ def load_answers(
         scores=scores,
         threshold=threshold,
         repeats=repeats,
+        binary_only=True,
     )
     return with_families(data) if families else data
 
@@ -77,6 +78,7 @@ def sampling_of(
     start: Start,
     backend: Backend,
     dask: str | None,
+    keep: list[str] | None = None,
 ) -> dict[str, Any]:
     """Return the arguments of `fit` that say how to sample."""
     if not 0 < target_accept < 1:
@@ -93,11 +95,15 @@ def sampling_of(
         ("--min-ess", min_ess is not None),
         ("--start", start is not Start.dispersed),
         ("--dask", dask is not None),
+        ("--keep", bool(keep)),
     ):
         if given and engine is not Engine.gibbs:
             raise typer.BadParameter(f"{option} is for the engine gibbs, not for {engine.value}")
+    if keep and log_likelihood:
+        raise typer.BadParameter("--log-likelihood needs the draws of all variables, without --keep")
     return {
         "engine": engine.value,
+        "keep": keep or None,
         "thin": thin,
         "min_ess": min_ess,
         "start": start.value,

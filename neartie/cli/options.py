@@ -134,6 +134,7 @@ def load_responses(
     scores: Scores = Scores.binary,
     threshold: float | None = None,
     repeats: Repeats = Repeats.stop,
+    binary_only: bool = False,
 ) -> Responses:
     """Return the responses that the shared options describe.
 
@@ -143,6 +144,8 @@ def load_responses(
         Files, as in `neartie.data.read.read_responses`.
     rows, scores, threshold, repeats
         As there.
+    binary_only : bool
+        Whether the command takes right/wrong answers only, so that nobody is advised of others.
 
     Returns
     -------
@@ -153,14 +156,21 @@ def load_responses(
     DataError
         If the files do not allow it.
     """
+    from neartie.data.errors import DataError
     from neartie.data.read import read_responses
+    from neartie.data.scores import GRADED_ADVICE
 
-    return read_responses(
-        path,
-        items=items,
-        models=models,
-        rows=None if rows is None else rows.value,
-        scores=scores.value,
-        threshold=threshold,
-        repeats=repeats.value,
-    )
+    try:
+        return read_responses(
+            path,
+            items=items,
+            models=models,
+            rows=None if rows is None else rows.value,
+            scores=scores.value,
+            threshold=threshold,
+            repeats=repeats.value,
+        )
+    except DataError as error:
+        if binary_only and GRADED_ADVICE in str(error):
+            raise DataError(str(error).replace(GRADED_ADVICE, "")) from error
+        raise

@@ -13,7 +13,7 @@ Anything else is refused.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -28,6 +28,8 @@ type Codes = NDArray[np.int8] | NDArray[np.float32]
 WORDS = {"true": 1.0, "false": 0.0} | dict.fromkeys(
     ("", "na", "n/a", "nan", "null", "none"), np.nan
 )
+#: Part of what is said of a score such as 0.5; what takes right/wrong answers only leaves it out.
+GRADED_ADVICE: Final = "allow it with scores='graded' (--scores graded), or "
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?$"
 
 
@@ -149,10 +151,7 @@ class ScoreRule:
             return f"{text!r} is not a score"
         if self.graded or self.threshold is not None:
             return f"score {text} is not finite, or too large"
-        return (
-            f"score {text} is neither 0 nor 1; allow it with scores='graded' (--scores graded), "
-            "or set a threshold such as 0.5 (--threshold 0.5), from which on a score is right"
-        )
+        return f"score {text} is neither 0 nor 1; {GRADED_ADVICE}set a threshold such as 0.5 (--threshold 0.5), from which on a score is right"
 
 
 def score_rule(scores: str, threshold: float | None) -> ScoreRule:
