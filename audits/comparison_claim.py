@@ -10,6 +10,7 @@ from neartie.audits.comparison_rows import DIFFERS, MATCHES
 from neartie.audits.comparison_settings import ADVI, FULL, LAPLACE, PATHFINDER, PLUG_IN
 from neartie.audits.draw_anchors import DRAWS, INCLUSION, MEAN
 from neartie.audits.draw_reversals import LATENT, OBSERVED, PREDICTIVE
+from neartie.data.wording import true_minus
 
 if TYPE_CHECKING:
     from neartie.audits.comparison import Comparison
@@ -180,7 +181,7 @@ def _percent(share: float) -> str:
 
 
 def _signed(points: float) -> str:
-    return f"{points:+.1f}" if round(points, 1) else "0.0"
+    return true_minus(f"{points:+.1f}") if round(points, 1) else "0.0"
 
 
 def _points(margin: float) -> str:

@@ -11,6 +11,7 @@ from scipy import stats
 
 from neartie.audits.point_estimates import PrintedEstimates
 from neartie.audits.rank_pairs import Comparison
+from neartie.data.wording import true_minus
 
 type Floats = NDArray[np.float64]
 type Flags = NDArray[np.bool_]
@@ -228,8 +229,8 @@ def _why(
         )
     of_se = _se_words(one, mine[1], theirs[1], scale)
     of_estimate = (
-        f"the difference is {mine[0]:.3f}{_in_unit(scale)}, and {theirs[0]:.3f} by the posterior: "
-        f"{one.moved_by}"
+        f"the difference is {true_minus(f'{mine[0]:.3f}')}{_in_unit(scale)}, and "
+        f"{true_minus(f'{theirs[0]:.3f}')} by the posterior: {one.moved_by}"
     )
     if cause == "se":
         return of_se

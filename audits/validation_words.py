@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from neartie.audits.few_data_sets import ENOUGH, too_few_words
-from neartie.data.wording import counted
+from neartie.data.wording import counted, true_minus
 from neartie.inference.expected_scores import FIXED_ABILITIES
 
 # Positions of truths among draws that follow each other look too narrow.
@@ -219,7 +219,8 @@ def _departure(row: Mapping[Any, Any]) -> str:
     name = str(row["quantity"])
     if not np.isnan(row["slope"]):
         word = "too sure" if row["slope"] < 1 else "too careful"
-        return f"{name} {word} (slope {row['slope']:.2f} ± {row['slope_se']:.2f})"
+        slope = true_minus(f"{row['slope']:.2f}")
+        return f"{name} {word} (slope {slope} ± {row['slope_se']:.2f})"
     wide = abs(row["spread"] - 1) / max(row["spread_se"], 1e-12)
     shift = abs(row["mean_position"] - 0.5) / max(row["mean_position_se"], 1e-12)
     if max(wide, shift) < 2:

@@ -14,6 +14,7 @@ from neartie.cli.idle_options import SAMPLING, refuse_idle, refuse_idle_sampling
 from neartie.cli.progress import show_progress, with_notice
 
 if TYPE_CHECKING:
+    from neartie.audits.validation_design import Priors
     from neartie.data.battles import Battles
     from neartie.data.responses import Responses
 
@@ -96,6 +97,17 @@ def with_priors(kind: str, options: dict[str, Any], given: Sequence[str] | None)
         raise DataError(f"--prior: {error}") from error
 
 
+def checked_truth(kind: str, priors: Priors, given: Sequence[str] | None) -> dict[str, float]:
+    """Return hyperparameters of truths; errors name their option."""
+    from neartie.audits.validation_design import check_truth
+    from neartie.data.errors import DataError
+
+    try:
+        return check_truth(kind, priors, hyperparameters("--truth", given))
+    except ValueError as error:
+        raise DataError(f"--truth: {error}") from error
+
+
 def run_validation(
     like: Responses | Battles | None,
     *,
@@ -126,7 +138,7 @@ def run_validation(
             f"{_OPTIONS[next(iter(asked))]} is for a design without data: with --like sizes are "
             "those of the data"
         )
-    other = hyperparameters("--truth", truth)
+    other = checked_truth(kind, options["priors"], truth)
     found = (out / RECORDS).exists()
     notice = f"found {out / RECORDS}: going on from there" if found else ""
     # opened first: a folder that cannot be written is to be heard of before the work, not after it

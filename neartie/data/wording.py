@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
+
+MINUS: Final = "−"
 
 
 def counted(n: int, noun: str) -> str:
@@ -14,6 +17,17 @@ def counted(n: int, noun: str) -> str:
     ('1 item', '1,200 items')
     """
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def true_minus(number: str) -> str:
+    """Return a number with the sign of a minus in place of a hyphen.
+
+    Examples
+    --------
+    >>> true_minus(f"{-5.6:+.1f}"), true_minus("+5.6")
+    ('−5.6', '+5.6')
+    """
+    return number.replace("-", MINUS)
 
 
 def listed(ids: Sequence[str], *, limit: int = 5) -> str:

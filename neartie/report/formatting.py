@@ -6,8 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from neartie.data import wording
+
 MISSING = "–"
-MINUS = "−"
+MINUS = wording.MINUS
 SIGNIFICANT = 0.05
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from neartie.audits.recovery import Recovery
+from neartie.data.wording import true_minus
 
 
 def board_words(boards: Mapping[str, Any]) -> str:
@@ -30,7 +31,7 @@ def board_words(boards: Mapping[str, Any]) -> str:
     if "like" in boards:
         factor = boards["dif_factor"]
         effects = {0: "without family effects", 1: "with its family effects"}.get(
-            factor, f"with {factor:g} times its family effects"
+            factor, f"with {true_minus(f'{factor:g}')} times its family effects"
         )
         return (
             f"a parametric bootstrap of your data ({boards['n_items']:,} items, "
@@ -112,4 +113,6 @@ def reading(found: Recovery) -> tuple[tuple[str, str], ...]:
 def _shown(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "/".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, int | float):
+        return true_minus(f"{value:g}" if isinstance(value, float) else str(value))
+    return str(value)

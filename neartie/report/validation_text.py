@@ -8,7 +8,7 @@ import numpy as np
 
 from neartie.audits.validation_result import DesignValidation
 from neartie.audits.validation_words import held, worded
-from neartie.data.wording import printable
+from neartie.data.wording import printable, true_minus
 
 
 def validation_text(result: DesignValidation) -> str:
@@ -77,4 +77,4 @@ def _lines(result: DesignValidation) -> Iterator[str]:
 
 
 def _short(value: float | None) -> str:
-    return "flat" if value is None else f"{value:g}"
+    return "flat" if value is None else true_minus(f"{value:g}")

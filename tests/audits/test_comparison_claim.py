@@ -86,7 +86,7 @@ def test_the_claim_holds_the_cells_that_matter_and_no_more():
         "+5.0 over random, +3.0 to +7.0); the anchors of its mean effects reverse 40.0 % (+5.0 over "
         "random, p = 0.2). In expected scores, without the noise of answers, the plug-in's anchors "
         "reverse 45.5 % (45.0 to 46.0 %; +5.0 over random, +3.0 to +7.0); its own anchors, draw by "
-        "draw, reverse 44.0 % (39.0 to 48.0 %; -1.0 over random, -3.0 to +1.0). Its fits of both "
+        "draw, reverse 44.0 % (39.0 to 48.0 %; −1.0 over random, −3.0 to +1.0). Its fits of both "
         "halves converged."
     )
 
