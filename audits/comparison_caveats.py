@@ -84,7 +84,7 @@ def crowding_words(whose: str, k: Sequence[int], models: Sequence[int]) -> str:
     Examples
     --------
     >>> crowding_words("the audit", (2, 20), (40, 41))
-    'K of the audit is 20 in half 1, which has 41 models: with fewer than 4 models a dimension, \
+    'K of the audit is 20 for the 41 models of half 1: with fewer than 4 models a dimension, \
 dimensions describe single models, and take up family effects with them; a smaller K is safer'
     >>> crowding_words("the audit", (2, 2), (40, 41))
     ''
@@ -93,7 +93,7 @@ dimensions describe single models, and take up family effects with them; a small
     if not crowded:
         return ""
     where = " and ".join(
-        f"{k[half]} in half {half}, which has {models[half]:,} models" for half in crowded
+        f"{k[half]} for the {models[half]:,} models of half {half}" for half in crowded
     )
     return (
         f"K of {whose} is {where}: with fewer than {MODELS_A_DIMENSION} models a dimension, "

@@ -19,7 +19,7 @@ def test_the_limit_is_a_quarter_of_the_models(models):
     settings = ComparisonSettings(rungs=("residual",))
     assert crowding(base((most, most), (models, models)), settings) == ()
     (said,) = crowding(base((1, most + 1), (models, models)), settings)
-    assert f"K of the audit is {most + 1} in half 1, which has {models} models: " in said
+    assert f"K of the audit is {most + 1} for the {models} models of half 1: " in said
 
 
 def test_a_dimension_of_its_own_matters_where_a_model_is_fitted():
@@ -28,9 +28,9 @@ def test_a_dimension_of_its_own_matters_where_a_model_is_fitted():
     (said,) = crowding(
         base((2, 2), (40, 40)), ComparisonSettings(rungs=("laplace",), dimension=(30, 2))
     )
-    assert said.startswith("K of the model that is fitted is 30 in half 0, which has 40 models:")
+    assert said.startswith("K of the model that is fitted is 30 for the 40 models of half 0:")
     both = crowding(
         base((12, 2), (40, 40)), ComparisonSettings(rungs=("full",), dimension=(20, 30))
     )
-    assert "the audit is 12 in half 0" in both[0]
-    assert "is 20 in half 0, which has 40 models and 30 in half 1" in both[1]
+    assert "the audit is 12 for the 40 models of half 0:" in both[0]
+    assert "is 20 for the 40 models of half 0 and 30 for the 40 models of half 1:" in both[1]

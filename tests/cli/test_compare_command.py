@@ -165,9 +165,9 @@ def test_many_dimensions_for_few_models_are_warned_of_first_and_in_the_report(
     out = tmp_path / "out"
     assert run(board, out, "--k", "12") == 0
     said, heard = capsys.readouterr()
-    assert heard.startswith("warning: K of the audit is 12 in half 0, which has")
-    assert "K of the audit is 12 in half 0" in " ".join(said.split())
-    assert "K of the audit is 12 in half 0" in (out / "report.html").read_text()
+    assert heard.startswith("warning: K of the audit is 12 for the ")
+    assert "K of the audit is 12 for the " in " ".join(said.split())
+    assert "K of the audit is 12 for the " in (out / "report.html").read_text()
     summary = json.loads((out / "summary.json").read_text())
     assert any("fewer than 4 models a dimension" in text for text in summary["warnings"])
 
