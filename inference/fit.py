@@ -33,6 +33,7 @@ from neartie.inference.posterior_tree import (
     posterior_tree,
     record_attributes,
 )
+from neartie.models.record import record_of
 
 _FACTORIES: Final = {
     "two-pl": ("neartie.models.two_pl", "build_two_pl"),
@@ -108,7 +109,7 @@ def fit(
     keep : collection of str, optional
         Of `gibbs`: the variables whose draws are kept, all when left out. Of the others the groups
         `posterior_mean` and `posterior_sd` have moments, except of what turns with factors.
-        `expected_score` is kept in any case where models are ranked by it.
+        What models are ranked by is kept in any case.
     backend : {'numba', 'jax'}
         Of all but `gibbs`: what computes the density. JAX uses an accelerator where it finds one;
         `pip install "neartie[jax]"`.
@@ -252,8 +253,9 @@ def _numbers(model: Any, keep: Collection[str] | None) -> int:
     if keep is None:
         return model_sizes(model)[1]
     sizes = variable_sizes(model)
-    n_score = len(model.coords.get("model", ())) if "expected_score" not in sizes else 0
-    return n_score + sum(sizes.get(name, 0) for name in keep)
+    ranking = record_of(model).ranking
+    scores = len(model.coords.get("model", ()))
+    return sum(sizes.get(name, scores) for name in {*keep, ranking})
 
 
 def seed_of(rng: np.random.Generator | int | None) -> int:

@@ -82,8 +82,8 @@ def recorder_of(model: Any, layout: FreeValues, keep: Collection[str]) -> Record
     layout : FreeValues
         Of the model.
     keep : collection of str
-        Free or deterministic variables, or `expected_score`, which is kept in any case where models
-        are ranked by it.
+        Free or deterministic variables, or `expected_score`; what models are ranked by is kept in any
+        case.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def recorder_of(model: Any, layout: FreeValues, keep: Collection[str]) -> Record
     if scored:
         shapes[SCORE] = (len(model.coords["model"]),)
     check_kept(keep, tuple(shapes))
-    kept = tuple(name for name in shapes if name in keep or name == SCORE)
+    kept = tuple(name for name in shapes if name in keep or name == model.neartie.ranking)
     constant = constant_data(layout, model)
 
     def values(vector: Floats) -> Mapping[str, Floats]:

@@ -14,6 +14,9 @@ import xarray as xr
 MODEL_VARIABLES: Final = ("expected_score", "strength", "ability")
 ITEM_VARIABLES: Final = ("discrimination", "difficulty", "easiness")
 _SAMPLE: Final = ("chain", "draw")
+# Groups of moments of variables whose draws were not kept.
+MEANS: Final = "posterior_mean"
+SDS: Final = "posterior_sd"
 
 
 def model_variable(posterior: xr.DataTree) -> str:
@@ -110,7 +113,8 @@ def item_table(
         `item`; `n`, where given; and for each of `discrimination` (logit per unit of ability),
         `difficulty` (unit of ability), `easiness` (logit) and `dif_range` (logit, largest minus
         smallest family effect) that the posterior holds: its mean under its own name and
-        `..._sd`, `..._low`, `..._high`. No rows for a model without items.
+        `..._sd`, `..._low`, `..._high`. Limits are NaN where only moments were kept, see `keep` of
+        `fit`. No rows for a model without items.
 
     Raises
     ------
@@ -123,16 +127,19 @@ def item_table(
     differs. Compare items with each other, not with zero.
     """
     draws = posterior["posterior"].to_dataset()
-    parts = {name: draws[name] for name in ITEM_VARIABLES if name in draws}
+    known = {name: _known(posterior, name) for name in ITEM_VARIABLES}
     if "dif" in draws:
-        parts["dif_range"] = draws["dif"].max("family") - draws["dif"].min("family")
+        known["dif_range"] = (draws["dif"].max("family") - draws["dif"].min("family"),)
+    else:
+        known["dif_range"] = _known(posterior, "dif_range")
+    parts = {name: values for name, values in known.items() if values}
     if not parts:
         return pd.DataFrame({"item": pd.Series(dtype="str")})
-    table = _labels(next(iter(parts.values())), ("item",))
+    table = _labels(next(iter(parts.values()))[0], ("item",))
     if n is not None:
         table["n"] = [n[str(item)] for item in table["item"]]
     columns = [
-        _summary(values, name, level=level).rename(
+        _summary_of(values, name, level=level).rename(
             columns={part: f"{name}_{part}" for part in ("sd", "low", "high")}
         )
         for name, values in parts.items()
@@ -153,20 +160,20 @@ def dif_table(posterior: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     Returns
     -------
     DataFrame, n_item x n_family rows
-        `item`; `family`; `effect` (logit, posterior mean); `sd`; `low`, `high`. No rows for a
-        model without families.
+        `item`; `family`; `effect` (logit, posterior mean); `sd`; `low`, `high`, NaN where only
+        moments were kept. No rows for a model without families.
 
     Raises
     ------
     ValueError
         If the level is out of range.
     """
-    draws = posterior["posterior"].to_dataset()
-    if "dif" not in draws:
+    known = _known(posterior, "dif")
+    if not known:
         return pd.DataFrame({"item": pd.Series(dtype="str"), "family": pd.Series(dtype="str")})
-    values = draws["dif"].transpose(*_SAMPLE, "item", "family")
-    labels = _labels(values, ("item", "family"))
-    return pd.concat([labels, _summary(values, "effect", level=level)], axis=1)
+    values = tuple(part.transpose(..., "item", "family") for part in known)
+    labels = _labels(values[0], ("item", "family"))
+    return pd.concat([labels, _summary_of(values, "effect", level=level)], axis=1)
 
 
 def parameter_table(posterior: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
@@ -182,24 +189,26 @@ def parameter_table(posterior: xr.DataTree, *, level: float = 0.95) -> pd.DataFr
     Returns
     -------
     DataFrame
-        `parameter` (`name`, or `name[label]`); `estimate` (the mean); `sd`; `low`, `high`. Those
-        over items, models, factors or cells are not among them.
+        `parameter` (`name`, or `name[label]`); `estimate` (the mean); `sd`; `low`, `high`, NaN where
+        only moments were kept. Those over items, models, factors or cells are not among them.
 
     Raises
     ------
     ValueError
         If the level is out of range.
     """
-    draws = posterior["posterior"].to_dataset()
+    names = set(map(str, posterior["posterior"].data_vars))
+    if MEANS in posterior.children:
+        names.update(map(str, posterior[MEANS].data_vars))
     many = {"item", "model", "factor", "cell", "probe"}
     rows = []
-    for name in sorted(map(str, draws.data_vars)):
-        values = draws[name]
-        others = [dim for dim in values.dims if dim not in _SAMPLE]
+    for name in sorted(names):
+        values = _known(posterior, name)
+        others = [dim for dim in values[0].dims if dim not in _SAMPLE]
         if many.intersection(map(str, others)):
             continue
-        summary = _summary(values, "estimate", level=level)
-        summary.insert(0, "parameter", _names(values, name, others))
+        summary = _summary_of(values, "estimate", level=level)
+        summary.insert(0, "parameter", _names(values[0], name, others))
         rows.append(summary)
     columns = ["parameter", "estimate", "sd", "low", "high"]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
@@ -225,6 +234,24 @@ def _labels(values: xr.DataArray, dims: tuple[str, ...]) -> pd.DataFrame:
             for dim, labels, index in zip(dims, coordinates, grid, strict=True)
         }
     )
+
+
+def _known(posterior: xr.DataTree, name: str) -> tuple[xr.DataArray, ...]:
+    """Return the draws of a variable; its mean and standard deviation; or nothing."""
+    draws = posterior["posterior"].to_dataset()
+    if name in draws:
+        return (draws[name],)
+    if MEANS in posterior.children and name in posterior[MEANS].to_dataset():
+        return posterior[MEANS].to_dataset()[name], posterior[SDS].to_dataset()[name]
+    return ()
+
+
+def _summary_of(values: tuple[xr.DataArray, ...], name: str, *, level: float) -> pd.DataFrame:
+    """Return mean, sd and limits; the latter need draws."""
+    if len(values) == 1:
+        return _summary(values[0], name, level=level)
+    mean, sd = (part.to_numpy().ravel() for part in values)
+    return pd.DataFrame({name: mean, "sd": sd, "low": np.nan, "high": np.nan})
 
 
 def _summary(values: xr.DataArray, name: str, *, level: float) -> pd.DataFrame:

@@ -182,6 +182,15 @@ MinEssOption = Annotated[
         "then the most that is kept of a chain.",
     ),
 ]
+KeepOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="VARIABLE",
+        help="Keep the draws of this variable, and of what models are ranked by; of all others "
+        "means and standard deviations (gibbs). Repeat it for more.",
+    ),
+]
 CoresOption = Annotated[
     int | None,
     typer.Option("--cores", min=1, help="Chains at a time (nuts, gibbs); the draws stay the same."),

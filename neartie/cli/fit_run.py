@@ -100,7 +100,9 @@ def sampling_of(
         if given and engine is not Engine.gibbs:
             raise typer.BadParameter(f"{option} is for the engine gibbs, not for {engine.value}")
     if keep and log_likelihood:
-        raise typer.BadParameter("--log-likelihood needs the draws of all variables, without --keep")
+        raise typer.BadParameter(
+            "--log-likelihood needs the draws of all variables, without --keep"
+        )
     return {
         "engine": engine.value,
         "keep": keep or None,

@@ -194,13 +194,15 @@ def number(value: Any) -> str:
 
 
 def span(low: Any, high: Any) -> str:
-    """Return an interval.
+    """Return an interval; a dash where there is none.
 
     Examples
     --------
-    >>> span(-0.5, 1.25)
-    '−0.500 to 1.250'
+    >>> span(-0.5, 1.25), span(float("nan"), float("nan"))
+    ('−0.500 to 1.250', '–')
     """
+    if is_missing(low) and is_missing(high):
+        return MISSING
     return f"{number(low)} to {number(high)}"
 
 
@@ -213,4 +215,6 @@ def _count(value: Any) -> str:
 def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or MISSING
     return MISSING if value is None or pd.isna(value) else str(value)

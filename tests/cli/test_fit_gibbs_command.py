@@ -69,6 +69,15 @@ def test_a_checkpoint_of_other_settings_is_refused(responses, tmp_path, capsys):
         ),
         (["--min-ess", "100"], "--min-ess is for the engine gibbs, not for nuts"),
         (["--dask", "local"], "--dask is for the engine gibbs, not for nuts"),
+        (["--keep", "difficulty"], "--keep is for the engine gibbs, not for nuts"),
+        (
+            ["--engine", "gibbs", "--keep", "height"],
+            "height",
+        ),
+        (
+            ["--engine", "gibbs", "--keep", "difficulty", "--log-likelihood"],
+            "--log-likelihood needs the draws of all variables",
+        ),
         (["--engine", "gibbs", "--backend", "jax"], "--backend jax is for the other engines"),
         (
             ["--engine", "gibbs", "--min-ess", "1e6"],
@@ -90,6 +99,7 @@ def test_options_are_told_apart(responses, tmp_path, capsys, options, message):
         ["--start", "map"],
         ["--backend", "jax"],
         ["--dask", "local"],
+        ["--keep", "difficulty"],
     ],
 )
 def test_engines_that_do_not_sample_refuse_what_samplers_take(responses, tmp_path, capsys, options):
@@ -98,3 +108,17 @@ def test_engines_that_do_not_sample_refuse_what_samplers_take(responses, tmp_pat
     assert main(command) == 2
     assert f"{options[0]} needs a posterior" in " ".join(capsys.readouterr().err.split())
     assert not out.exists()
+
+
+def test_what_is_not_kept_has_moments_in_tables_and_report(responses, tmp_path):
+    thrifty, plain = tmp_path / "thrifty", tmp_path / "plain"
+    command = ["fit", "two-pl", str(responses), *QUICK]
+    assert main([*command, "--keep", "difficulty", "--out", str(thrifty)]) == 0
+    assert main([*command, "--out", str(plain)]) == 0
+    one, other = (pd.read_csv(folder / "items.csv") for folder in (thrifty, plain))
+    np.testing.assert_array_equal(one["difficulty_low"], other["difficulty_low"])
+    np.testing.assert_allclose(one["discrimination_sd"], other["discrimination_sd"], rtol=1e-9)
+    assert one["discrimination_low"].isna().all()
+    assert other["discrimination_low"].notna().all()
+    assert (thrifty / "models.csv").read_bytes() == (plain / "models.csv").read_bytes()
+    assert "nan" not in (thrifty / "report.html").read_text(encoding="utf-8").lower().split()

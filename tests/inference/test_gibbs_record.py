@@ -24,6 +24,7 @@ from neartie.inference.gibbs_chains import Length, sample_gibbs
 from neartie.inference.gibbs_protocol import State
 from neartie.inference.gibbs_record import add_draw, recorder_of
 from neartie.inference.posterior_file import read_posterior, write_posterior
+from neartie.inference.posterior_tables import dif_table, item_table, parameter_table
 from neartie.models.mirt_dif import build_mirt_dif
 
 QUICK: dict[str, Any] = {
@@ -92,6 +93,21 @@ def test_running_moments_are_plain_ones_far_from_zero() -> None:
         add_draw(moments, row, n)
     np.testing.assert_allclose(moments[0], values.mean(axis=0), rtol=1e-14)
     np.testing.assert_allclose(moments[1] / 200, values.var(axis=0), rtol=1e-5)
+
+
+def test_tables_have_moments_where_there_are_no_draws(whole: Any, thrifty: Any) -> None:
+    items, full = item_table(thrifty), item_table(whole)
+    # easiness and the range were kept, so that all is the same
+    pd.testing.assert_frame_equal(items, full)
+    effects, parameters = dif_table(thrifty), parameter_table(thrifty)
+    assert list(effects["item"]) == list(dif_table(whole)["item"])
+    for column in ("effect", "sd"):
+        np.testing.assert_allclose(effects[column], dif_table(whole)[column], atol=1e-12)
+    assert effects[["low", "high"]].isna().all(axis=None)
+    wanted = parameter_table(whole)
+    assert list(parameters["parameter"]) == list(wanted["parameter"])
+    np.testing.assert_allclose(parameters["sd"], wanted["sd"], rtol=1e-9)
+    assert list(parameters["low"].notna()) == list(wanted["parameter"] == "loading_scale")
 
 
 def test_the_verdict_says_what_was_not_judged(thrifty: Any) -> None:
