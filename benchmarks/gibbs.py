@@ -4,6 +4,7 @@
     python benchmarks/gibbs.py --case "2PL 150 x 500"            # one case
     python benchmarks/gibbs.py --growth                          # seconds a sweep by size
     python benchmarks/gibbs.py --paper --draws 500 --tune 200    # 14,042 items x 750 models, K = 16
+    python benchmarks/gibbs.py --population ../shared/data/open_llm_v1   # a real one, to its end
 
 Sizes are models x items. Every fit runs in a process of its own, one after the other, two chains in
 two threads. The smallest bulk effective sample size is that over what models are ranked by, over the
@@ -21,7 +22,8 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -184,37 +186,81 @@ def grow() -> None:
         print(f"| {name} | {(time.process_time() - began) / sweeps:.4f} |", flush=True)
 
 
+# What audits and rankings need of large data.
+KEPT = ("linear_predictor", "dif_range", "dif_scale", "loading_scale", "easiness_scale")
+
+
 def paper(draws: int, tune: int, checkpoint: str | None) -> None:
     """Fit the size of the paper's largest benchmark, and print a log."""
+    log_fit(
+        simulate_answers(14_042, 750, 16),
+        16,
+        draws=draws,
+        tune=tune,
+        chains=2,
+        start="map",
+        checkpoint=checkpoint,
+        keep=KEPT,
+    )
+
+
+def population(folder: Path, dimension: int) -> None:
+    """Fit the models that a near-tie audit of a leaderboard ranks, till draws are enough."""
+    from neartie.audits.population import build_population
+    from neartie.data.read import read_responses
+
+    whole = read_responses(
+        folder / "responses.csv.gz", items=folder / "items.csv", models=folder / "models.csv"
+    )
+    found = build_population(whole, rng=1)
+    ranked = np.flatnonzero(found.table["representative"].to_numpy() == 1)
+    data = replace(
+        found.responses.take(models=ranked),
+        models=found.table.iloc[ranked][["model", "family"]].reset_index(drop=True),
+    )
+    log_fit(data, dimension, draws=1000, tune=500, chains=4, thin=5, min_ess=400)
+
+
+def log_fit(data: Any, dimension: int, **settings: Any) -> None:
+    """Fit, say how far it is now and then, and in the end what the chains are worth."""
+    from neartie.inference.diagnostics import diagnostics
     from neartie.inference.fit import fit
 
-    data = simulate_answers(14_042, 750, 16)
-    began = time.perf_counter()
+    began, spent, last = time.perf_counter(), time.process_time(), [-np.inf]
 
     def log(step: str, share: float) -> None:
+        now = time.perf_counter() - began
+        if now < last[0] + 15 and share < 1:
+            return
+        last[0] = now
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(
-            f"{time.perf_counter() - began:7.0f} s  {100 * share:5.1f} %  {memory:.1f} GB  {step}",
-            flush=True,
-        )
+        print(f"{now:7.0f} s  {100 * share:5.1f} %  {memory:.1f} GB  {step}", flush=True)
 
+    print(f"{data.n_item:,} items x {data.n_model:,} models, K = {dimension}", flush=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = fit(
             data,
             kind="mirt-dif",
-            options={"dimension": 16},
+            options={"dimension": dimension},
             engine="gibbs",
-            draws=draws,
-            tune=tune,
-            chains=2,
             cores=2,
-            checkpoint=checkpoint,
-            start="map",
             progress=log,
             rng=1,
+            **settings,
         )
-    log("posterior", 1.0)
+        table = diagnostics(tree)
+    log(f"posterior, {time.process_time() - spent:.0f} CPU s, {tree.attrs['facts']}", 1.0)
+    table = table.assign(kind=table["quantity"].str.partition("[")[0])
+    print(
+        table.groupby("kind").agg(
+            n=("r_hat", "size"),
+            largest_r_hat=("r_hat", "max"),
+            smallest_bulk=("ess_bulk", "min"),
+            median_bulk=("ess_bulk", "median"),
+            smallest_tail=("ess_tail", "min"),
+        )
+    )
     print(tree.attrs["verdict"])
 
 
@@ -225,6 +271,8 @@ def main() -> None:
     parser.add_argument("--engine", choices=("nuts", "gibbs"), help="one, in this process")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--paper", action="store_true")
+    parser.add_argument("--population", type=Path, help="folder of a leaderboard")
+    parser.add_argument("--dimension", type=int, default=8, help="of --population")
     parser.add_argument("--draws", type=int, default=500, help="of --paper")
     parser.add_argument("--tune", type=int, default=200, help="of --paper")
     parser.add_argument("--checkpoint", help="file from which --paper goes on after a stop")
@@ -233,6 +281,8 @@ def main() -> None:
         run(chosen.case[0], chosen.engine)
     elif chosen.growth:
         grow()
+    elif chosen.population:
+        population(chosen.population, chosen.dimension)
     elif chosen.paper:
         paper(chosen.draws, chosen.tune, chosen.checkpoint)
     else:
