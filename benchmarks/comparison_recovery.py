@@ -8,12 +8,13 @@ Every setting is kept in a folder of its own and goes on where it stopped; setti
 same time. Worlds: `prior`, drawn from the full model and its priors; `model`, from the model with
 scales that are given; `leaderboard`, from `simulate_leaderboard`: models of an owner resemble each
 other, a quarter of the items have large effects that lean one way, loadings have one sign on the
-first dimension. `K` rows have the audit's dimension too small or too large.
+first dimension. `K` rows have the audit's dimension too small or too large; `sparse` fits sparse effects.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,11 +71,12 @@ class Setting:
     size: str
     effects: str
     k: int | None = None
+    sparse: bool = False
 
     @property
     def name(self) -> str:
         """Name of the folder and of rows."""
-        own = "" if self.k is None else f" K{self.k}"
+        own = " sparse" if self.sparse else "" if self.k is None else f" K{self.k}"
         return f"{self.world} {self.size} {self.effects}{own}"
 
     def boards(self) -> Any:
@@ -127,7 +129,8 @@ def settings() -> list[Setting]:
         for k in (1, 8)
         for effects in ("no", "strong")
     ]
-    return [Setting("prior", size, DRAWN) for size in SIZES] + found + more
+    drawn = [Setting("prior", size, DRAWN) for size in SIZES]
+    return drawn + found + more + [Setting("leaderboard", "240 x 200", "strong", sparse=True)]
 
 
 def run(setting: Setting, folder: Path, replicates: int | None) -> None:
@@ -143,7 +146,14 @@ def run(setting: Setting, folder: Path, replicates: int | None) -> None:
     simulate_comparison(
         setting.boards(),
         ComparisonSettings(
-            rungs=RUNGS, draws=200, offsets=20, chains=1, tune=300, thin=3, subtests=100
+            rungs=("full",) if setting.sparse else RUNGS,
+            options={"sparse": True} if setting.sparse else {},
+            draws=200,
+            offsets=20,
+            chains=1,
+            tune=300,
+            thin=3,
+            subtests=100,
         ),
         audit=AuditSettings(
             dimension=setting.dimension, controls=400, bootstraps=0, min_family_size=5, alpha=0.5
@@ -157,7 +167,6 @@ def run(setting: Setting, folder: Path, replicates: int | None) -> None:
 
 def run_fixed(setting: Setting, folder: Path, replicates: int) -> None:
     """Let the full posterior score the audit's anchors, and a subtest that no answer has chosen."""
-    import json
     import warnings
 
     from neartie import audit_near_ties
@@ -230,8 +239,6 @@ def with_random(base: Any, rng: np.random.Generator) -> Any:
 
 def read(setting: Setting, folder: Path) -> Any:
     """Return what is finished of a setting, or None."""
-    import json
-
     from neartie.audits.comparison_settings import ComparisonSettings
     from neartie.audits.recovery import collect_recovery
     from neartie.audits.settings import AuditSettings
@@ -269,7 +276,9 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.write:
         found = {setting: read(setting, chosen.folder) for setting in settings()}
-        write({setting: own for setting, own in found.items() if own is not None}, RUNGS)
+        finished = {setting: own for setting, own in found.items() if own is not None}
+        lines = (chosen.folder / FIXED).read_text(encoding="utf-8").splitlines()
+        write(finished, RUNGS, [json.loads(line) for line in lines])
         return
     wanted = [
         s for s in settings() if not chosen.only or any(s.name.startswith(o) for o in chosen.only)

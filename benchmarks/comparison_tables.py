@@ -6,13 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy import stats
 
 TABLE = Path(__file__).parents[1] / "docs" / "tables"
 
 
-def write(found: dict[Any, Any], rungs: tuple[str, ...]) -> None:
-    """Write all tables from the recoveries of the settings that are finished."""
-    own_k = {setting: recovery for setting, recovery in found.items() if setting.k is None}
+def write(found: dict[Any, Any], rungs: tuple[str, ...], scored: list[dict[str, Any]]) -> None:
+    """Write all tables from the recoveries of the settings that are finished.
+
+    `scored` are the lines of `comparison_recovery.run_fixed`.
+    """
+    _save("comparison_prior.md", _prior(scored))
+    own_k = {
+        setting: recovery
+        for setting, recovery in found.items()
+        if setting.k is None and not setting.sparse
+    }
     _save("comparison_coverage.md", _coverage(own_k, rungs))
     _save("comparison_bias.md", _bias(own_k))
     _save("comparison_anchors.md", _anchors(own_k, rungs))
@@ -38,6 +48,39 @@ def _percent(value: float, error: float = np.nan, *, digits: int = 0) -> str:
     return text if np.isnan(error) else f"{text} ± {100 * error:.{digits}f}"
 
 
+def _error(share: float, n: float) -> float:
+    """Return the standard error of a share, of two more cases of either kind, so that none is 0."""
+    middle = (share * n + 2) / (n + 4)
+    return float(np.sqrt(middle * (1 - middle) / (n + 4)))
+
+
+def _prior(scored: list[dict[str, Any]]) -> list[str]:
+    """Return what the full posterior's latent rates are worth where nothing is misspecified."""
+    lines = [
+        (
+            "| items x models | anchors | n | 95 % intervals that hold the truth | bias, points "
+            "| mean width, points | p of uniform places |"
+        ),
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    table = pd.DataFrame(scored)
+    if table.empty:
+        return lines
+    table = table.drop_duplicates(["setting", "board", "anchors"], keep="last")
+    for (setting, anchors), own in table.groupby(["setting", "anchors"], sort=False):
+        held = own["true"].between(own["low"] - 1e-9, own["high"] + 1e-9)
+        off = 100 * (own["rate"] - own["true"])
+        size = " ".join(str(setting).split()[1:4])
+        lines.append(
+            f"| {size} | {anchors} | {len(own)} | "
+            f"{_percent(held.mean(), _error(held.mean(), len(own)), digits=1)} | "
+            f"{off.mean():+.1f} ± {off.std(ddof=1) / np.sqrt(len(own)):.1f} | "
+            f"{100 * (own['high'] - own['low']).mean():.1f} | "
+            f"{stats.kstest(own['place'], 'uniform').pvalue:.2f} |"
+        )
+    return lines
+
+
 def _coverage(found: dict[Any, Any], rungs: tuple[str, ...]) -> list[str]:
     """Return the share of 95 % intervals that hold the true rate, by rung."""
     shown = [(r, "plug-in", "latent") for r in rungs]
@@ -53,8 +96,8 @@ def _coverage(found: dict[Any, Any], rungs: tuple[str, ...]) -> list[str]:
     ]
     for setting, recovery in found.items():
         cells = [_cells(recovery, *key) for key in shown]
-        texts = [_percent(c["coverage"], c["coverage_se"]) for c in cells]
         n = int(cells[0]["n_replicates"])
+        texts = [_percent(c["coverage"], _error(c["coverage"], n)) for c in cells]
         lines.append(
             f"| {setting.world}, {setting.size}, {setting.effects} | {n} | {' | '.join(texts)} |"
         )
@@ -67,7 +110,7 @@ def _coverage(found: dict[Any, Any], rungs: tuple[str, ...]) -> list[str]:
             n = np.array([_cells(r, *key)["n_replicates"] for r in parts])
             share = np.array([_cells(r, *key)["coverage"] for r in parts])
             mean = float((n * share).sum() / n.sum())
-            texts.append(_percent(mean, float(np.sqrt(mean * (1 - mean) / n.sum())), digits=1))
+            texts.append(_percent(mean, _error(mean, float(n.sum())), digits=1))
         total = int(sum(_cells(r, *shown[0])["n_replicates"] for r in parts))
         lines.append(f"| **{world}, all** | {total} | {' | '.join(texts)} |")
     return lines
@@ -139,16 +182,12 @@ def _claims(found: dict[Any, Any]) -> list[str]:
     ]
     for setting, recovery in found.items():
         cells = [_cells(recovery, *key) for key in shown]
-        texts = [_percent(c["claims"], _binomial(c["claims"], c["n_replicates"])) for c in cells]
+        texts = [_percent(c["claims"], _error(c["claims"], c["n_replicates"])) for c in cells]
         n = int(cells[0]["n_replicates"])
         lines.append(
             f"| {setting.world}, {setting.size}, {setting.effects} | {n} | {' | '.join(texts)} |"
         )
     return lines
-
-
-def _binomial(share: float, n: float) -> float:
-    return float(np.sqrt(share * (1 - share) / n))
 
 
 def _dimension(found: dict[Any, Any]) -> list[str]:
@@ -168,7 +207,7 @@ def _dimension(found: dict[Any, Any]) -> list[str]:
         full = _cells(recovery, "full", "plug-in", "latent")
         gain = recovery.anchors.set_index(["rung", "anchors"])["gain"]
         lines.append(
-            f"| {setting.effects} | {setting.dimension} | {int(plug_in['n_replicates'])} | "
+            f"| {setting.effects} | {setting.dimension}{', sparse' if setting.sparse else ''} | {int(plug_in['n_replicates'])} | "
             f"{_percent(plug_in['rate'], digits=1)} | {plug_in['excess_pp']:+.1f} | "
             f"{_percent(plug_in['claims'])} | {_percent(full['rate'], digits=1)} | "
             f"{_percent(full['target'], digits=1)} | {full['excess_pp']:+.1f} | "
