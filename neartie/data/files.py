@@ -182,7 +182,9 @@ def output_folder(path: str | PathLike[str]) -> Iterator[Path]:
         # Inside a target that exists, which may be the only writable folder of its file system.
         above = target if target.is_dir() else target.parent
         _make_folder(above)
-        remove_abandoned(above)
+        # beside a target that did not exist yet, too
+        for place in {above, target.parent}:
+            remove_abandoned(place)
         temporary = Path(tempfile.mkdtemp(prefix=temporary_prefix(), dir=above))
     except OSError as error:
         raise DataError(f"{target} cannot be written: {os_reason(error)}") from error

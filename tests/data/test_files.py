@@ -279,6 +279,25 @@ def test_a_kill_leaves_the_target_alone(tmp_path) -> None:
     assert found == sorted([".neartie.elsewhere.1.x", living.name, "out"])
 
 
+def test_what_a_kill_leaves_beside_a_target_goes_although_that_exists_by_then(tmp_path) -> None:
+    """A command that keeps finished parts in its folder, and is killed before that is filled."""
+    script = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from neartie.data.files import output_folder\n"
+        "with output_folder(sys.argv[1]):\n"
+        "    (Path(sys.argv[1]) / 'parts').mkdir(parents=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    out = tmp_path / "out"
+    done = subprocess.run([sys.executable, "-c", script, str(out)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 2
+    fill(out, ["a.csv"])
+    assert [place.name for place in tmp_path.iterdir()] == ["out"]
+    assert sorted(place.name for place in out.iterdir()) == ["a.csv", "parts"]
+
+
 @pytest.mark.parametrize("what", ["a text", "a posterior"])
 def test_what_a_kill_leaves_of_a_single_file_goes_too(tmp_path, what) -> None:
     """A kill in the midst of writing, and the next command that writes to this folder."""
