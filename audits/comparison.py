@@ -28,7 +28,8 @@ class Comparison:
         `brier`, `auc` (of the reversal probabilities against the plug-in's verdicts),
         `spearman_d`, `jaccard` (agreement with the plug-in's D and anchors), `seconds` (of the
         rung), `p_value` (one-sided, against the same subtests, as in the audit; the mean over draws),
-        `random_median`, `n_draws`, `verdict`.
+        `random_median`, `n_draws`, `rate_r_hat`, `rate_ess_bulk` (of the rate of draws that come from
+        chains), `verdict`.
     rungs : DataFrame
         One row a rung and half: `rung`, `half`, `k`, `converged`, `verdict` (of the fit),
         `max_rhat`, `min_ess_bulk`, `min_ess_tail`, `pareto_k`, `seconds` (of the rung).

@@ -11,6 +11,7 @@ from neartie.audits.comparison_settings import ADVI, FULL, LAPLACE, PATHFINDER, 
 from neartie.audits.draw_anchors import DRAWS, INCLUSION, MEAN
 from neartie.audits.draw_reversals import LATENT, OBSERVED, PREDICTIVE
 from neartie.data.wording import true_minus
+from neartie.inference.diagnostics import MAX_RHAT
 
 if TYPE_CHECKING:
     from neartie.audits.comparison import Comparison
@@ -95,10 +96,25 @@ def doubt_words(compared: Comparison, rung: str) -> str:
     if states == {"yes"}:
         return ""
     if "no" in states:
-        return "not converged, so that this may not be claimed yet"
+        return f"not converged, so that this may not be claimed yet{_rates_agree(compared, rung)}"
     if rung in (LAPLACE, PATHFINDER, ADVI):
         return "an approximation, whose error no convergence shows"
     return "convergence not assessed, so that this may not be claimed yet"
+
+
+def _rates_agree(compared: Comparison, rung: str) -> str:
+    """Return what is to be said for the rates of a rung whose parameters did not converge."""
+    ladder = compared.ladder
+    rows = ladder[(ladder["rung"] == rung) & ladder["rate_r_hat"].notna()]
+    if rows.empty:
+        return ""
+    worst, least = float(rows["rate_r_hat"].max()), float(rows["rate_ess_bulk"].min())
+    if worst >= MAX_RHAT:
+        return f"; of the rates too, the largest R-hat is {worst:.2f}"
+    return (
+        f", though its chains agree on all rates of the ladder (largest R-hat {worst:.3f}, at least "
+        f"{least:,.0f} effective draws)"
+    )
 
 
 def difference_words(row: Mapping[str, Any], margin: float) -> str:

@@ -14,6 +14,7 @@ from neartie.audits.comparison_settings import ComparisonSettings
 from neartie.audits.draw_reversals import OBSERVED
 from neartie.audits.result import NearTieAudit
 from neartie.audits.rung_result import CellResult, RungResult
+from neartie.inference.mixing import mixing
 
 type Floats = NDArray[np.float64]
 
@@ -85,6 +86,7 @@ def ladder_row(
         if cell.scores == OBSERVED
         else _mean(cell.random),
         "n_draws": len(cell.rate),
+        **_rate_mixing(rung, cell),
     }
     found = verdict(row, settings)
     # Draws of chains that do not agree judge nothing.
@@ -132,6 +134,19 @@ def interval(values: Floats) -> tuple[float, float]:
         return math.nan, math.nan
     low, high = np.quantile(defined, [0.025, 0.975])
     return float(low), float(high)
+
+
+def _rate_mixing(rung: RungResult, cell: CellResult) -> dict[str, float]:
+    """Return R-hat and effective sample size of the rate itself, where it comes from chains."""
+    chains = {facts.get("chains") for facts in rung.facts}
+    found = {"rate_r_hat": math.nan, "rate_ess_bulk": math.nan}
+    if len(chains) > 1 or not cell.varies or np.isnan(cell.rate).any():
+        return found
+    n_chain = chains.pop() or 0
+    if n_chain < 1 or len(cell.rate) % n_chain:
+        return found
+    said = mixing(cell.rate.reshape(1, n_chain, -1))
+    return {"rate_r_hat": float(said.r_hat[0]), "rate_ess_bulk": float(said.ess_bulk[0])}
 
 
 def _within(difference: Floats, margin: float) -> float:

@@ -28,6 +28,7 @@ from neartie.audits.half_draws import HalfDraws
 from neartie.data.errors import CaveatWarning, DataError
 from neartie.data.files import to_json
 from neartie.inference.engine_draws import Progress
+from neartie.inference.engines import SAMPLERS
 from neartie.inference.fit import fit
 from neartie.inference.posterior_file import read_posterior, write_posterior
 from neartie.inference.residual_dif_draws import ResidualDifDraws
@@ -282,6 +283,7 @@ def draws_of_posterior(task: RungTask, tree: xr.DataTree) -> HalfDraws:
     draws = tree["posterior"].to_dataset().stack(sample=("chain", "draw"))
     n = draws.sizes["sample"]
     kept = np.linspace(0, n - 1, task.settings.draws).round().astype(np.intp)
+    chain = np.unique_inverse(draws["chain"].to_numpy()[kept]).inverse_indices
     draws = draws.isel(sample=kept)
     rows = _positions(draws["item"].to_numpy(), half.responses.item_ids)
     models = np.array(half.responses.model_ids)[half.representatives]
@@ -298,6 +300,10 @@ def draws_of_posterior(task: RungTask, tree: xr.DataTree) -> HalfDraws:
 
     names = ("converged", "verdict", "max_rhat", "min_ess_bulk", "min_ess_tail", "pareto_k")
     facts = {name: tree.attrs[name] for name in names}
+    if tree.attrs["engine"] in SAMPLERS:
+        # Draws of a chain lie next to each other; of unequal chains nothing can be said.
+        lengths = np.bincount(chain)
+        facts["chains"] = len(lengths) if len(set(lengths.tolist())) == 1 else 0
     return HalfDraws(easiness=easiness, effects=effects, predictor=predictor, facts=facts)
 
 

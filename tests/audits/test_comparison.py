@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import arviz as az
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,14 +16,21 @@ from neartie.audits.compare import compare
 from neartie.audits.comparison import Comparison
 from neartie.audits.comparison_base import ComparisonBase, comparison_base
 from neartie.audits.comparison_boards import ModelBoards
-from neartie.audits.comparison_rows import CANNOT_SAY, DIFFERS, MATCHES, NO_INTERVAL, verdict
+from neartie.audits.comparison_rows import (
+    CANNOT_SAY,
+    DIFFERS,
+    MATCHES,
+    NO_INTERVAL,
+    ladder_row,
+    verdict,
+)
 from neartie.audits.comparison_settings import RUNGS, ComparisonSettings
 from neartie.audits.draw_anchors import ANCHORS, DRAWS, choose_anchors
 from neartie.audits.draw_reversals import LATENT, OBSERVED, PREDICTIVE, Orders, order_draws
 from neartie.audits.half_draws import HalfDraws
 from neartie.audits.replicates import ReplicateCounts
 from neartie.audits.result import NearTieAudit
-from neartie.audits.rung_result import pool_cell
+from neartie.audits.rung_result import CellResult, RungResult, pool_cell
 from neartie.audits.rung_run import judge_draws, random_subtests
 from neartie.audits.settings import AuditSettings
 from neartie.audits.steps import silent
@@ -337,3 +345,43 @@ def test_p_values_count_subtests_that_reverse_as_much() -> None:
     assert cell.above.tolist() == [2 / 3, 1 / 3]
     assert cell.random.tolist() == [1 / 4, 1 / 4]
     assert cell.reversal.tolist() == [1.0, 1 / 2, 1 / 2, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("chains", "known"),
+    [((2, 2), True), ((2, 4), False), ((None, None), False), ((0, 0), False), ((3, 3), False)],
+)
+def test_rates_of_chains_have_an_r_hat_of_their_own(
+    audit: NearTieAudit, chains: tuple[int | None, int | None], known: bool
+) -> None:
+    """Two chains of 200 that lie one standard deviation apart: an R-hat of about 1.2."""
+    rng = np.random.default_rng(1)
+    rate = 0.4 + 0.01 * (rng.standard_normal((2, 200)) + np.array([[0.0], [1.0]])).ravel()
+    none = np.full(0, np.nan)
+    cell = CellResult(
+        anchors="draws",
+        scores="observed",
+        rate=rate,
+        random=none,
+        above=none,
+        reversal=none,
+        first_full=none,
+        first_anchor=none,
+    )
+    rung = RungResult(
+        name="full",
+        cells=(cell,),
+        spearman_d={"draws": 0.5},
+        jaccard={"draws": 0.5},
+        mean_range=np.zeros((2, 0)),
+        chosen={},
+        facts=tuple({} if n is None else {"chains": n} for n in chains),  # type: ignore[arg-type]
+        seconds=1.0,
+    )
+    row = ladder_row(rung, cell, audit, QUICK, none)
+    if not known:
+        assert np.isnan([row["rate_r_hat"], row["rate_ess_bulk"]]).all()
+        return
+    said = az.rhat(rate.reshape(2, 200)), az.ess(rate.reshape(2, 200))
+    np.testing.assert_allclose([row["rate_r_hat"], row["rate_ess_bulk"]], said, rtol=1e-9)
+    assert row["rate_r_hat"] > 1.1

@@ -32,6 +32,8 @@ def row(rung, anchors, scores, rate, limits=(NAN, NAN), *, excess=5.0, p_value=N
         "excess_low": NAN if np.isnan(limits[0]) else excess - 2,
         "excess_high": NAN if np.isnan(limits[0]) else excess + 2,
         "p_value": p_value,
+        "rate_r_hat": NAN,
+        "rate_ess_bulk": NAN,
     }
     return made | {"verdict": verdict(made, ComparisonSettings())}
 
@@ -111,6 +113,22 @@ def test_what_stands_against_a_claim_is_said_before_it(rung, converged, doubt):
     assert doubt in said
     assert said.index(doubt) < said.index("on the same answers")
     assert "Its fits of both halves converged" not in said
+
+
+@pytest.mark.parametrize(
+    ("r_hat", "said"),
+    [
+        (
+            1.004,
+            "though its chains agree on all rates of the ladder (largest R-hat 1.004, at least 312",
+        ),
+        (1.2, "claimed yet; of the rates too, the largest R-hat is 1.20"),
+    ],
+)
+def test_chains_may_agree_on_rates_and_not_on_all_parameters(r_hat, said):
+    made = compared(converged=("no", "no"))
+    made.ladder.loc[made.ladder["rung"] == "full", ["rate_r_hat", "rate_ess_bulk"]] = r_hat, 312.4
+    assert said in made.claim()
 
 
 def test_differences_have_a_direction():
