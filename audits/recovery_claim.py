@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from neartie.audits.comparison_settings import PLUG_IN, ComparisonSettings
+from neartie.audits.few_data_sets import ENOUGH
 from neartie.data.wording import counted
 
 _NOMINAL: Final = 0.95
@@ -101,7 +102,7 @@ def rung_claim(table: pd.DataFrame, settings: ComparisonSettings, rung: str) -> 
     Notes
     -----
     A coverage departs from 95 % where its Clopper-Pearson limits leave that out, and a bias from 0
-    where its limits by Student's t do.
+    where its limits by Student's t do. Coverages of fewer than 20 leaderboards are not judged.
     """
     cell = headline_cell(settings, rung)
     row = recovery_row(table, rung, *cell)
@@ -109,7 +110,7 @@ def rung_claim(table: pd.DataFrame, settings: ComparisonSettings, rung: str) -> 
     if row is None or not row["n_replicates"]:
         return f"{head}: no rate was defined, so that nothing can be said."
     n = int(row["n_replicates"])
-    return f"{head}: {_bias_words(row, n)}, and {_coverage_words(row)}."
+    return f"{head}: {_bias_words(row, n)}, and {_coverage_words(row, n)}."
 
 
 def _bias_words(row: dict[str, Any], n: int) -> str:
@@ -123,12 +124,14 @@ def _bias_words(row: dict[str, Any], n: int) -> str:
     return f"{said} the truth on average (± {_points(error)}{clear})"
 
 
-def _coverage_words(row: dict[str, Any]) -> str:
+def _coverage_words(row: dict[str, Any], n: int) -> str:
     share = row["coverage"]
     if math.isnan(share):
         return "it has no interval"
     low, high = row["coverage_low"], row["coverage_high"]
-    if high < _NOMINAL:
+    if n < ENOUGH:
+        reading = "of too few leaderboards to judge by"
+    elif high < _NOMINAL:
         reading = "too few"
     elif low > _NOMINAL:
         reading = "more than 95"

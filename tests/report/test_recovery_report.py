@@ -84,7 +84,7 @@ def test_the_claim_has_bias_error_and_coverage_by_hand(found):
     assert str(found) == (
         f"residual, draws × latent: over 4 leaderboards its rate lies {100 * errors.mean():.1f} "
         f"points above the truth on average (± {100 * error:.1f}, which may be chance), and 75% of "
-        f"its 95% intervals hold the truth (limits {low:.0f} to {high:.0f}%, which leave 95 possible)."
+        f"its 95% intervals hold the truth (limits {low:.0f} to {high:.0f}%, of too few leaderboards to judge by)."
     )
     assert found.to_dict()["claim"] == str(found)
 
@@ -94,7 +94,9 @@ def test_the_claim_has_bias_error_and_coverage_by_hand(found):
     [
         ((0.40, 0.41, 0.42, 0.41), "16.0 points above the truth on average (± 0.4), and 0% of its"),
         ((0.10, 0.11, 0.10, 0.11), "14.5 points below the truth on average (± 0.3), and 0% of its"),
-        ((0.40, 0.41, 0.42, 0.40), "(limits 0 to 60%, too few)"),
+        ((0.40, 0.41, 0.42, 0.40), "(limits 0 to 60%, of too few leaderboards to judge by)"),
+        ((0.40, 0.41) * 10, "(limits 0 to 17%, too few)"),
+        ((0.26, 0.24) * 10, "(limits 83 to 100%, which leave 95 possible)"),
         ((0.26,), "over 1 leaderboard its rate lies 1.0 points above the truth, and 100% of its"),
     ],
 )
