@@ -1,6 +1,7 @@
-"""Models whose answers have a known origin: leaderboards simulated in several dimensions."""
+"""Samplers beside the plain densities of their models; answers simulated in several dimensions."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,138 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
+from neartie.data.battles import Battles
 from neartie.data.responses import Responses
+from neartie.inference.gibbs_bradley_terry import gibbs_bradley_terry
 from neartie.inference.mirt_scales import MirtDifScales
+from neartie.models.bradley_terry import outcome_log_probabilities
+from neartie.models.bradley_terry_density import log_density, log_prior, logits
+from neartie.models.bradley_terry_design import design_battles
+from neartie.models.bradley_terry_model import build_bradley_terry
+from neartie.models.bradley_terry_priors import BradleyTerryPriors
+
+BATTLE_OPTIONS = {
+    "half": {"ties": "half"},
+    "half, scale": {"ties": "half", "hierarchical": True, "first_shown": True},
+    "half, judges": {"ties": "half", "judge_effects": True, "hierarchical": True},
+    "davidson": {"ties": "davidson", "covariates": True, "hierarchical": True},
+    "rao-kupper": {"ties": "rao-kupper", "covariates": True, "first_shown": True},
+    "all": {
+        "ties": "davidson",
+        "judge_effects": True,
+        "first_shown": True,
+        "covariates": True,
+        "hierarchical": True,
+    },
+}
+COVARIATES = pd.DataFrame(
+    {"model": list("abcd"), "size": [1.0, 2.0, 4.0, 9.0], "age": [3.0, 1.0, 2.0, 2.5]}
+)
+# Tighter than the defaults: what is drawn from them is not lost in the tails.
+BATTLE_PRIORS = BradleyTerryPriors(strength_sd=1.0, strength_scale_sd=1.0, log_tie_mean=0.3)
+
+
+@pytest.fixture(scope="session")
+def battle_setups():
+    return {name: BattleSetup(name, weighted=name == "half") for name in BATTLE_OPTIONS}
+
+
+@pytest.fixture(params=list(BATTLE_OPTIONS))
+def battle_setup(request, battle_setups):
+    return battle_setups[request.param]
+
+
+@pytest.fixture(scope="session")
+def sixty_battles():
+    return battles_of_four
+
+
+def battles_of_four(*, weighted=False, seed=1, order=None):
+    rng = np.random.default_rng(seed)
+    n = 60
+    first = rng.integers(4, size=n)
+    second = (first + rng.integers(1, 4, size=n)) % 4
+    columns = {
+        "model_a": np.array(list("abcd"))[first],
+        "model_b": np.array(list("abcd"))[second],
+        "winner": rng.choice(["a", "b", "tie"], size=n, p=[0.5, 0.3, 0.2]),
+        "judge": rng.choice(["j", "k", "l", ""], size=n),
+        "weight": rng.choice([0.5, 1.0, 2.25], size=n) if weighted else np.ones(n),
+    }
+    table = pd.DataFrame(columns)
+    if order is not None:
+        table = table.iloc[order]
+    return Battles.build(
+        table["model_a"],
+        table["model_b"],
+        table["winner"],
+        judge=table["judge"],
+        weight=table["weight"].to_numpy(),
+    )
+
+
+class BattleSetup:
+    """A sampler with the plain description of its data beside it."""
+
+    def __init__(self, name, *, weighted=False):
+        options = dict(BATTLE_OPTIONS[name])
+        self.ties = options["ties"]
+        if options.get("covariates"):
+            options["covariates"] = COVARIATES
+        data = battles_of_four(weighted=weighted)
+        self.model = build_bradley_terry(data, priors=BATTLE_PRIORS, **options)
+        self.sampler = gibbs_bradley_terry(self.model)
+        design = {key: options[key] for key in options if key not in ("ties", "hierarchical")}
+        self.design = design_battles(data, **design)
+        self.order = np.argsort(self.design.judge, kind="stable")
+
+    def problem(self, outcome):
+        return replace(self.sampler.problem, outcome=np.ascontiguousarray(outcome[self.order]))
+
+    def density(self, state):
+        return log_density(state, self.design, ties=self.ties, priors=BATTLE_PRIORS)
+
+    def log_prior(self, state):
+        return log_prior(state, self.design, ties=self.ties, priors=BATTLE_PRIORS)
+
+    def prior(self, rng):
+        """A draw of all free variables from the prior."""
+        names, n_model, n_judge = self.sampler.names, 4, len(self.design.judges)
+
+        def zero_sum(scale, *shape):
+            values = scale * rng.standard_normal((*shape, n_model))
+            return values - values.mean(axis=-1, keepdims=True)
+
+        scale = abs(rng.normal(0, BATTLE_PRIORS.strength_scale_sd))
+        if "strength_scale" not in names:
+            scale = BATTLE_PRIORS.strength_sd
+        tie = rng.normal(BATTLE_PRIORS.log_tie_mean, BATTLE_PRIORS.log_tie_sd)
+        if self.ties == "rao-kupper":
+            tie = abs(rng.normal(0, BATTLE_PRIORS.log_threshold_sd))
+        values = {
+            "strength_scale": scale,
+            "strength": zero_sum(scale),
+            "residual_strength": zero_sum(scale),
+            "covariate_effect": rng.normal(0, BATTLE_PRIORS.covariate_sd, 2),
+            "log_tie": tie,
+            "first_shown_effect": rng.normal(0, BATTLE_PRIORS.first_shown_sd),
+            "judge_first_shown_scale": abs(rng.normal(0, BATTLE_PRIORS.judge_first_shown_sd)),
+            "judge_first_shown_z": rng.standard_normal(n_judge),
+            "judge_strength_scale": abs(rng.normal(0, BATTLE_PRIORS.judge_strength_sd)),
+            "judge_effect_z": zero_sum(1.0, n_judge),
+        }
+        return {name: np.array(values[name]) for name in names}
+
+    def outcome(self, state, totals, rng):
+        """Battles of a point; ties as half wins have no ties, as none arise."""
+        tie = float(state["log_tie"]) if self.ties != "half" else 0.0
+        chances = np.exp(
+            outcome_log_probabilities(logits(state, self.design), tie, ties=self.ties)
+        ).T
+        if self.ties == "half":
+            chances[:, 2] = 0.0
+        chances /= chances.sum(axis=1, keepdims=True)
+        return rng.multinomial(totals, chances).astype(float)
 
 
 @pytest.fixture(scope="session")
