@@ -1,6 +1,8 @@
 """Samplers beside the plain densities of their models; answers simulated in several dimensions."""
 
+import itertools
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +14,14 @@ from scipy.special import expit
 from neartie.data.battles import Battles
 from neartie.data.responses import Responses
 from neartie.inference.gibbs_bradley_terry import gibbs_bradley_terry
+from neartie.inference.gibbs_two_pl import gibbs_two_pl
 from neartie.inference.mirt_scales import MirtDifScales
-from neartie.models.bradley_terry import outcome_log_probabilities
-from neartie.models.bradley_terry_density import log_density, log_prior, logits
+from neartie.models.bradley_terry_density import log_density, log_prior
 from neartie.models.bradley_terry_design import design_battles
 from neartie.models.bradley_terry_model import build_bradley_terry
 from neartie.models.bradley_terry_priors import BradleyTerryPriors
+from neartie.models.priors import TwoPLPriors
+from neartie.models.two_pl_density import two_pl_log_density
 
 BATTLE_OPTIONS = {
     "half": {"ties": "half"},
@@ -38,6 +42,21 @@ COVARIATES = pd.DataFrame(
 )
 # Tighter than the defaults: what is drawn from them is not lost in the tails.
 BATTLE_PRIORS = BradleyTerryPriors(strength_sd=1.0, strength_scale_sd=1.0, log_tie_mean=0.3)
+TWO_PL_FAMILY = np.array([0, 1, 2, 0, 1, 0, 2])
+TWO_PL_PRIORS = TwoPLPriors(
+    ability_sd=1.3,
+    difficulty_sd=0.8,
+    log_discrimination_mean=0.2,
+    discrimination_mean=0.8,
+    family_mean_sd=0.7,
+    difficulty_mean_sd=1.1,
+)
+# Discrimination, hierarchical, family means.
+TWO_PL_OPTIONS = [
+    options
+    for options in itertools.product(("free", "one", "signed"), (False, True), (False, True))
+    if options[:2] != ("signed", True)
+]
 
 
 @pytest.fixture(scope="session")
@@ -131,16 +150,114 @@ class BattleSetup:
         }
         return {name: np.array(values[name]) for name in names}
 
-    def outcome(self, state, totals, rng):
-        """Battles of a point; ties as half wins have no ties, as none arise."""
-        tie = float(state["log_tie"]) if self.ties != "half" else 0.0
-        chances = np.exp(
-            outcome_log_probabilities(logits(state, self.design), tie, ties=self.ties)
-        ).T
-        if self.ties == "half":
-            chances[:, 2] = 0.0
-        chances /= chances.sum(axis=1, keepdims=True)
-        return rng.multinomial(totals, chances).astype(float)
+
+@pytest.fixture(params=TWO_PL_OPTIONS)
+def two_pl_options(request):
+    return request.param
+
+
+@pytest.fixture(params=[options for options in TWO_PL_OPTIONS if options[0] != "one"])
+def two_pl_slope_options(request):
+    return request.param
+
+
+@pytest.fixture(params=[options for options in TWO_PL_OPTIONS if options[1]])
+def two_pl_hierarchical_options(request):
+    return request.param
+
+
+@pytest.fixture(params=[options for options in TWO_PL_OPTIONS if options[2]])
+def two_pl_family_options(request):
+    return request.param
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["complete", "missing"])
+def two_pl_cases(request):
+    return TwoPLCases(missing=request.param)
+
+
+@pytest.fixture(scope="session")
+def two_pl_answers():
+    return answers_of_seven
+
+
+def answers_of_seven(*, missing: bool, copies: int = 1) -> Responses:
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 2, size=(6 * copies, len(TWO_PL_FAMILY))).astype(np.int8)
+    values[0], values[1] = 0, 1
+    if missing:
+        values[[0, 1, 3, 3], [2, 2, 0, 5]] = -1
+        values[:, 6] = -1
+    models = pd.DataFrame(
+        {
+            "model": [f"m{m}" for m in range(len(TWO_PL_FAMILY))],
+            "family": [f"f{f}" for f in TWO_PL_FAMILY],
+        }
+    )
+    return Responses.build(values, items=[f"q{i:02d}" for i in range(len(values))], models=models)
+
+
+class TwoPLCase:
+    """A sampler, a point in its posterior's range, and the model's density in plain NumPy."""
+
+    priors = TWO_PL_PRIORS
+
+    def __init__(self, options: tuple[str, bool, bool], *, missing: bool, copies: int = 1) -> None:
+        from neartie.models.two_pl import build_two_pl
+
+        self.discrimination, self.hierarchical, family_means = options
+        self.responses = answers_of_seven(missing=missing, copies=copies)
+        self.model = build_two_pl(
+            self.responses,
+            priors=self.priors,
+            discrimination=self.discrimination,
+            hierarchical=self.hierarchical,
+            family_means=family_means,
+        )
+        self.sampler = gibbs_two_pl(self.model)
+        self.problem = self.sampler.problem
+        self.family = TWO_PL_FAMILY if family_means else None
+        rng = np.random.default_rng(8)
+        self.state = self.sampler.start(rng)
+        for _ in range(3):
+            self.sampler.sweep(self.state, rng, tuning=False)
+        self.point = self.sampler.read(self.state)
+
+    def density(self, point: Any) -> float:
+        state = deepcopy(self.state)
+        self.sampler._write(point, state)
+        terms = two_pl_log_density(
+            {name: state[name] for name in self.sampler.names},
+            self.responses.values,
+            priors=self.priors,
+            discrimination=self.discrimination,
+            hierarchical=self.hierarchical,
+            family=self.family,
+        )
+        total = sum(terms.values())
+        if self.problem.standard:
+            # what is moved is the ability, whose density has this factor
+            total -= self.problem.n_model * np.log(point.ability_scale)
+        return total
+
+    def gain(self, moved: Any) -> float:
+        return self.density(moved) - self.density(self.point)
+
+
+class TwoPLCases:
+    """Cases by their options, each built when first asked for."""
+
+    options = TWO_PL_OPTIONS
+
+    def __init__(self, *, missing: bool) -> None:
+        self.missing = missing
+        self.built: dict[Any, TwoPLCase] = {}
+
+    def __call__(self, options: tuple[str, bool, bool], copies: int = 1) -> TwoPLCase:
+        key = options, copies
+        if key not in self.built:
+            self.built[key] = TwoPLCase(options, missing=self.missing, copies=copies)
+        return self.built[key]
 
 
 @pytest.fixture(scope="session")

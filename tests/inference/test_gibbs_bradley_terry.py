@@ -13,7 +13,19 @@ from arviz_stats.base import array_stats
 from neartie.data.battles import Battles
 from neartie.inference.fit import fit
 from neartie.inference.gibbs_bradley_terry import BradleyTerrySampler, gibbs_bradley_terry
+from neartie.models.bradley_terry import outcome_log_probabilities
+from neartie.models.bradley_terry_density import logits
 from neartie.models.bradley_terry_model import build_bradley_terry
+
+
+def outcome_of(setup, state, totals, rng):
+    """Battles of a point; ties as half wins have no ties, as none arise."""
+    tie = float(state["log_tie"]) if setup.ties != "half" else 0.0
+    chances = np.exp(outcome_log_probabilities(logits(state, setup.design), tie, ties=setup.ties)).T
+    if setup.ties == "half":
+        chances[:, 2] = 0.0
+    chances /= chances.sum(axis=1, keepdims=True)
+    return rng.multinomial(totals, chances).astype(float)
 
 
 def joint_test(setup, *, n_replicates, n_sweeps, totals, seed):
@@ -37,7 +49,7 @@ def joint_test(setup, *, n_replicates, n_sweeps, totals, seed):
         state |= {"_width": np.ones(4), "_tuned": np.zeros(()), "_tally": np.zeros(2)}
         start.append(numbers(state))
         for _ in range(n_sweeps):
-            outcome = setup.outcome(state, totals, rng)
+            outcome = outcome_of(setup, state, totals, rng)
             sampler = BradleyTerrySampler(setup.sampler.names, setup.problem(outcome))
             sampler.sweep(state, rng, tuning=False)
         accepted.append(sampler.counts(state)["accepted_strength"])
