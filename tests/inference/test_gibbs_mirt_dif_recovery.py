@@ -1,4 +1,4 @@
-"""What samplers with family effects draw is found again: a density on a grid, simulated truths."""
+"""Samplers with family effects find again what is known: a density on a grid, simulated truths."""
 
 import numpy as np
 import pandas as pd
