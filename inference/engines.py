@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -28,6 +29,8 @@ SAMPLERS: Final = ("nuts", "gibbs")
 STARTS: Final = ("dispersed", "map")
 BACKENDS: Final = ("numba", "jax")
 ENGINES: Final = (*SAMPLERS, "laplace", "pathfinder", "advi")
+# Of numba, in bold type where a terminal has it, of densities with large data.
+_NOT_CACHED: Final = r'(\x1b\[1m)*Cannot cache compiled function "numba_funcified_fgraph'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,6 +153,15 @@ def run_engine(
         )
     if client is not None:
         raise ValueError(f"client is for the engine gibbs, not for {settings.engine}")
+    with warnings.catch_warnings():
+        # PyTensor ignores it too, but only from where it is imported first.
+        warnings.filterwarnings("ignore", message=_NOT_CACHED)
+        return _run_on_density(model, settings, progress=progress, seed=seed)
+
+
+def _run_on_density(
+    model: Any, settings: Settings, *, progress: Progress | None, seed: int
+) -> tuple[FlatModel, EngineDraws]:
     flat = flatten_model(model, backend=settings.backend)
     draws = settings.draws
     generator = np.random.default_rng(np.random.SeedSequence(seed))

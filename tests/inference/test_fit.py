@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pymc as pm
@@ -326,3 +327,19 @@ def test_script_without_main_guard_and_compiler_finishes(tmp_path):
     assert len(gaps) == 2
     assert gaps[0] == gaps[1]
     assert 0 < float(gaps[0][0]) < np.log(5 / 3) + 0.3
+
+
+def test_what_numba_cannot_cache_is_nobodys_business(model, monkeypatch):
+    """PyTensor ignores it for large data, unless it is first imported where filters are undone."""
+    flatten = engines_module.flatten_model
+
+    def loud(*arguments, **named):
+        said = 'Cannot cache compiled function "numba_funcified_fgraph" as it uses dynamic globals'
+        warnings.warn(said, UserWarning, stacklevel=1)
+        return flatten(*arguments, **named)
+
+    monkeypatch.setattr(engines_module, "flatten_model", loud)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", CaveatWarning)
+        assert fit(model, engine="laplace", draws=10, rng=1).attrs["engine"] == "laplace"
