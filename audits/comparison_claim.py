@@ -112,8 +112,8 @@ def _rates_agree(compared: Comparison, rung: str) -> str:
     if worst >= MAX_RHAT:
         return f"; of the rates too, the largest R-hat is {worst:.2f}"
     return (
-        f", though its chains agree on all rates of the ladder (largest R-hat {worst:.3f}, at least "
-        f"{least:,.0f} effective draws)"
+        f", though its chains agree on all rates of the ladder, with an R-hat of at most {worst:.3f} "
+        f"and at least {least:,.0f} effective draws"
     )
 
 

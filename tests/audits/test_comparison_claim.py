@@ -120,7 +120,7 @@ def test_what_stands_against_a_claim_is_said_before_it(rung, converged, doubt):
     [
         (
             1.004,
-            "though its chains agree on all rates of the ladder (largest R-hat 1.004, at least 312",
+            "though its chains agree on all rates of the ladder, with an R-hat of at most 1.004 and",
         ),
         (1.2, "claimed yet; of the rates too, the largest R-hat is 1.20"),
     ],
