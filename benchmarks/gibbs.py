@@ -4,7 +4,7 @@
     python benchmarks/gibbs.py --case "2PL 150 x 500"            # one case
     python benchmarks/gibbs.py --growth                          # seconds a sweep by size
     python benchmarks/gibbs.py --paper --draws 500 --tune 200    # 14,042 items x 750 models, K = 16
-    python benchmarks/gibbs.py --population ../shared/data/open_llm_v1   # a real one, to its end
+    python benchmarks/gibbs.py --population ../shared/data/open_llm_v1   # a real one
 
 Sizes are models x items. Every fit runs in a process of its own, one after the other, two chains in
 two threads. The smallest bulk effective sample size is that over what models are ranked by, over the
@@ -204,21 +204,19 @@ def paper(draws: int, tune: int, checkpoint: str | None) -> None:
     )
 
 
-def population(folder: Path, dimension: int) -> None:
-    """Fit the models that a near-tie audit of a leaderboard ranks, till draws are enough."""
+def population(folder: Path, models: Path | None, dimension: int) -> None:
+    """Fit the models that a near-tie audit of a leaderboard retains."""
     from neartie.audits.population import build_population
     from neartie.data.read import read_responses
 
     whole = read_responses(
-        folder / "responses.csv.gz", items=folder / "items.csv", models=folder / "models.csv"
+        folder / "responses.csv.gz",
+        items=folder / "items.csv",
+        models=models or folder / "models.csv",
     )
     found = build_population(whole, rng=1)
-    ranked = np.flatnonzero(found.table["representative"].to_numpy() == 1)
-    data = replace(
-        found.responses.take(models=ranked),
-        models=found.table.iloc[ranked][["model", "family"]].reset_index(drop=True),
-    )
-    log_fit(data, dimension, draws=1000, tune=500, chains=4, thin=5, min_ess=400)
+    data = replace(found.responses, models=found.table[["model", "family"]].reset_index(drop=True))
+    log_fit(data, dimension, draws=500, tune=500, chains=4, thin=5)
 
 
 def log_fit(data: Any, dimension: int, **settings: Any) -> None:
@@ -252,15 +250,14 @@ def log_fit(data: Any, dimension: int, **settings: Any) -> None:
         table = diagnostics(tree)
     log(f"posterior, {time.process_time() - spent:.0f} CPU s, {tree.attrs['facts']}", 1.0)
     table = table.assign(kind=table["quantity"].str.partition("[")[0])
-    print(
-        table.groupby("kind").agg(
-            n=("r_hat", "size"),
-            largest_r_hat=("r_hat", "max"),
-            smallest_bulk=("ess_bulk", "min"),
-            median_bulk=("ess_bulk", "median"),
-            smallest_tail=("ess_tail", "min"),
-        )
+    found = table.groupby("kind").agg(
+        n=("r_hat", "size"),
+        largest_r_hat=("r_hat", "max"),
+        smallest_bulk=("ess_bulk", "min"),
+        median_bulk=("ess_bulk", "median"),
+        smallest_tail=("ess_tail", "min"),
     )
+    print(found.round(3).to_string())
     print(tree.attrs["verdict"])
 
 
@@ -272,6 +269,7 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--paper", action="store_true")
     parser.add_argument("--population", type=Path, help="folder of a leaderboard")
+    parser.add_argument("--models", type=Path, help="another model table of --population")
     parser.add_argument("--dimension", type=int, default=8, help="of --population")
     parser.add_argument("--draws", type=int, default=500, help="of --paper")
     parser.add_argument("--tune", type=int, default=200, help="of --paper")
@@ -282,7 +280,7 @@ def main() -> None:
     elif chosen.growth:
         grow()
     elif chosen.population:
-        population(chosen.population, chosen.dimension)
+        population(chosen.population, chosen.models, chosen.dimension)
     elif chosen.paper:
         paper(chosen.draws, chosen.tune, chosen.checkpoint)
     else:
