@@ -231,6 +231,10 @@ def test_higher_rungs_are_added_to_a_folder_and_change_no_other(board, done, tmp
     # with the plug-in's anchors on observed answers every rung is the audit
     own = found[(found["anchors"] == "plug-in") & (found["scores"] == "observed")]
     assert (own["difference"] == 0).all()
+    # chains, and the R-hat of a rate, are the full posterior's alone
+    drawn = (found["rung"] == "full") & (found["anchors"] == "draws")
+    assert found.loc[drawn, "rate_r_hat"].notna().any()
+    assert found.loc[found["rung"] != "full", "rate_r_hat"].isna().all()
     text = capsys.readouterr().out
     assert "not converged, so that this may not be claimed yet" in " ".join(text.split())
     said = (out / "methods.txt").read_text(encoding="utf-8")

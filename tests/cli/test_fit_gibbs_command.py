@@ -72,7 +72,7 @@ def test_a_checkpoint_of_other_settings_is_refused(responses, tmp_path, capsys):
         (["--keep", "difficulty"], "--keep is for the engine gibbs, not for nuts"),
         (
             ["--engine", "gibbs", "--keep", "height"],
-            "height",
+            "keep names 'height', but the model's variables are",
         ),
         (
             ["--engine", "gibbs", "--keep", "difficulty", "--log-likelihood"],
