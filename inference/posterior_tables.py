@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from neartie.inference.posterior_tree import MEANS, SDS
+
 # What describes a model, in the order of preference. Abilities of several dimensions do not: their
 # axes can be turned at will.
 MODEL_VARIABLES: Final = ("expected_score", "strength", "ability")
 ITEM_VARIABLES: Final = ("discrimination", "difficulty", "easiness")
 _SAMPLE: Final = ("chain", "draw")
-# Groups of moments of variables whose draws were not kept.
-MEANS: Final = "posterior_mean"
-SDS: Final = "posterior_sd"
 
 
 def model_variable(posterior: xr.DataTree) -> str:

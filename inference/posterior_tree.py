@@ -16,6 +16,10 @@ from neartie.inference.flat_model import FlatModel, data_of, observed_arrays
 from neartie.inference.free_values import FreeValues
 from neartie.models.record import ATTRIBUTE, ModelRecord
 
+# Groups of moments of variables whose draws were not kept.
+MEANS: Final = "posterior_mean"
+SDS: Final = "posterior_sd"
+
 _PACKAGES: Final = (
     "neartie",
     "pymc",
@@ -53,7 +57,7 @@ def posterior_tree(flat: FlatModel | FreeValues, model: Any, drawn: EngineDraws)
         "constant_data": constant_data(flat, model),
     }
     if drawn.moments:
-        for place, group in enumerate(("posterior_mean", "posterior_sd")):
+        for place, group in enumerate((MEANS, SDS)):
             moments = {name: each[place] for name, each in drawn.moments.items()}
             groups[group] = _dataset(flat, moments)
     return xr.DataTree.from_dict(groups)
