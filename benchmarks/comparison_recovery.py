@@ -277,7 +277,8 @@ def main() -> None:
     if chosen.write:
         found = {setting: read(setting, chosen.folder) for setting in settings()}
         finished = {setting: own for setting, own in found.items() if own is not None}
-        lines = (chosen.folder / FIXED).read_text(encoding="utf-8").splitlines()
+        scored = chosen.folder / FIXED
+        lines = scored.read_text(encoding="utf-8").splitlines() if scored.exists() else []
         write(finished, RUNGS, [json.loads(line) for line in lines])
         return
     wanted = [
